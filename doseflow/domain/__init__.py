@@ -1,0 +1,1 @@
+"""The nouns of the trade. This room takes nothing, does no I/O, and knows no net, solver, store or web."""

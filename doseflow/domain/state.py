@@ -1,0 +1,161 @@
+"""
+CityState: what is known of every site at one moment, as arrays.
+
+Axes: S sites, R roles or stages, T periods of five minutes, W past weeks. NaN is UNKNOWN, never 0. Moments inside arrays are
+minutes since 1970 in UTC (`units.epoch_minutes_from_datetime`). The tables of staff, lots, fridges and vans have a row a
+thing and a `site_idx` column. Arrays are never written to after the state is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
+from doseflow.domain.orders import Commitments
+
+
+@dataclass(frozen=True)
+class StaffTable:
+    """
+    People on duty by site, role and end of shift; a row a group.
+
+    `reserved_people` are already promised to an order that a site has acknowledged and that its report does not show yet.
+    `qualified` is (rows, R): the roles the group may fill.
+    """
+
+    site_idx: IntArray
+    role_idx: IntArray
+    people: IntArray
+    shift_ends_epoch_minutes: FloatArray
+    moves_today: IntArray
+    qualified: BoolArray
+    reserved_people: IntArray
+
+
+@dataclass(frozen=True)
+class FridgeTable:
+    """A row a fridge. `power_on` is 1, 0 or NaN (unknown)."""
+
+    site_idx: IntArray
+    fridge_id: tuple[str, ...]
+    temperature_celsius: FloatArray
+    set_point_celsius: FloatArray
+    excursion_minutes: FloatArray
+    power_on: FloatArray
+    volume_used_litres: FloatArray
+    volume_possible_litres: FloatArray
+
+
+@dataclass(frozen=True)
+class LotTable:
+    """
+    A row a lot in a fridge. `fridge_row` points into the FridgeTable.
+
+    `reserved_doses` are already promised to an acknowledged order that the report does not show yet.
+    """
+
+    site_idx: IntArray
+    fridge_row: IntArray
+    product_idx: IntArray
+    lot_number: tuple[str, ...]
+    unopened_doses: IntArray
+    open_vial_doses: IntArray
+    expires_epoch_minutes: FloatArray
+    reserved_doses: IntArray
+
+
+@dataclass(frozen=True)
+class VanTable:
+    """A row a van of the city, in the city's order. `site_idx` is -1 where nobody knows where it stands."""
+
+    site_idx: IntArray
+    free_epoch_minutes: FloatArray
+
+
+@dataclass(frozen=True)
+class CityState:
+    """
+    The whole city at `as_of`.
+
+    Parameters
+    ----------
+    arrivals_people
+        Arrivals in the last period, (S,). Class 1.
+    waiting_people
+        People waiting for each stage, (S, R); in the last column those sitting out their observation. Class 2.
+    observed_wait_minutes
+        Wait as observed at the site, (S,). Class 3.
+    booked_people
+        Appointments in the next 8 bins of 15 minutes, (S, 8). Class 4.
+    no_show_share, mean_early_minutes
+        (S,). Class 5.
+    walk_in_share
+        (S,). Class 6.
+    doses_given
+        Doses given in the last period, (S,). Class 7.
+    doses_given_past_weeks
+        The same period of past weeks, (S, W). Class 8.
+    arrivals_past_weeks_people
+        Arrivals in the coming 24 periods of past weeks, (S, W, T): what a seasonal forecast repeats. Class 8.
+    staff
+        Class 9.
+    worked_hours, breaks_due_people
+        By role, (S, R). Class 10.
+    stations_open, stations_possible
+        By stage, (S, R). Class 11.
+    seats_taken, seats_possible
+        (S,). Class 12.
+    lots
+        Classes 13 and 14.
+    fridges
+        Classes 15 and 16.
+    vans, weather_idx, incidents
+        Vans; weather as position in `report.Weather`, -1 unknown, (S,); incident flags, (S, len(Incident)). Class 17.
+    is_open
+        Whether the site's hours hold `as_of`, (S,).
+    open_minutes_left
+        Minutes until closing, 0 when closed, (S,).
+    weekday, is_holiday
+        Of the city's local day; Monday is 0; None where the calendar is not published.
+    valid_epoch_minutes, received_epoch_minutes, changed_epoch_minutes
+        The three times of every class at every site, (S, 17); NaN where nothing was ever read.
+    source
+        `ReadingSource` of every class at every site, (S, 17).
+    commitments
+        Orders that are in force, and the wishes of people in command: what the plan must respect.
+    """
+
+    city: City
+    as_of: datetime
+    arrivals_people: FloatArray
+    waiting_people: FloatArray
+    observed_wait_minutes: FloatArray
+    booked_people: FloatArray
+    no_show_share: FloatArray
+    mean_early_minutes: FloatArray
+    walk_in_share: FloatArray
+    doses_given: FloatArray
+    doses_given_past_weeks: FloatArray
+    arrivals_past_weeks_people: FloatArray
+    staff: StaffTable
+    worked_hours: FloatArray
+    breaks_due_people: FloatArray
+    stations_open: FloatArray
+    stations_possible: FloatArray
+    seats_taken: FloatArray
+    seats_possible: FloatArray
+    lots: LotTable
+    fridges: FridgeTable
+    vans: VanTable
+    weather_idx: IntArray
+    incidents: BoolArray
+    is_open: BoolArray
+    open_minutes_left: FloatArray
+    weekday: int
+    is_holiday: bool | None
+    valid_epoch_minutes: FloatArray
+    received_epoch_minutes: FloatArray
+    changed_epoch_minutes: FloatArray
+    source: IntArray
+    commitments: Commitments

@@ -1,0 +1,136 @@
+"""
+Everything doseflow raises on purpose.
+
+    DoseflowError
+    ├── InputWrong                 somebody gave us something we cannot take; exit code 2
+    │   ├── ReportRefused          reports -> state: one report, one field, one bound
+    │   │   ├── ReportMalformed    not a report at all (JSON, UTF-8, type, range)
+    │   │   ├── SiteUnknown        the site is not in this city
+    │   │   ├── TimeImplausible    the report is from the future or too old
+    │   │   ├── ReportRepeated     the same report was accepted before
+    │   │   └── ReportTooLarge     the body is over the size limit
+    │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
+    │   ├── SettingsWrong          a setting is unknown or out of its range
+    │   ├── CityWrong              a city file breaks its schema
+    │   └── SnapshotWrong          a state file breaks its schema
+    ├── NotFound                   the thing asked for does not exist; exit code 1
+    │   ├── CycleNotFound
+    │   ├── PlanNotFound
+    │   └── OrderNotFound
+    ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
+    ├── StoreUnavailable           the database does not answer
+    ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
+    └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
+
+`Infeasible` is not here: that no plan is allowed is an answer, not an error.
+"""
+
+from __future__ import annotations
+
+
+class DoseflowError(Exception):
+    """Root of every error doseflow raises on purpose; its text is one sentence for a person."""
+
+
+class InputWrong(DoseflowError):
+    """Input that cannot be taken; the text names the field and the bound."""
+
+
+class ReportRefused(InputWrong):
+    """
+    A report that is not accepted.
+
+    Parameters
+    ----------
+    field
+        Path of the offending field, for example `stations.open.vaccination`.
+    reason
+        One clause naming the bound, for example `must be at least 0, got -3`.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
+
+
+class ReportMalformed(ReportRefused):
+    """The bytes are not a report: broken UTF-8, broken JSON, a wrong type or a value out of range."""
+
+
+class SiteUnknown(ReportRefused):
+    """The report names a site that this city does not have."""
+
+
+class TimeImplausible(ReportRefused):
+    """The report says it is valid in the future, or too long ago to be of use."""
+
+
+class ReportRepeated(ReportRefused):
+    """The same report was accepted before; it counts once."""
+
+
+class ReportTooLarge(ReportRefused):
+    """The body is over the size limit."""
+
+
+class ReceiptRefused(InputWrong):
+    """
+    A receipt that does not fit its order.
+
+    Parameters
+    ----------
+    field
+        Path of the offending field.
+    reason
+        One clause naming the bound.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
+
+
+class SettingsWrong(InputWrong):
+    """A setting is unknown, of the wrong type or out of its range."""
+
+
+class CityWrong(InputWrong):
+    """A city file or a city's name cannot be read as a city."""
+
+
+class SnapshotWrong(InputWrong):
+    """A state file cannot be read as a snapshot."""
+
+
+class NotFound(DoseflowError):
+    """The thing asked for does not exist."""
+
+
+class CycleNotFound(NotFound):
+    """No cycle has this id."""
+
+
+class PlanNotFound(NotFound):
+    """No plan has this id."""
+
+
+class OrderNotFound(NotFound):
+    """No order has this id."""
+
+
+class EnvironmentUnfit(DoseflowError):
+    """The machine cannot run this now: a taken port, a read-only folder, a missing library."""
+
+
+class StoreUnavailable(DoseflowError):
+    """The database does not answer."""
+
+
+class GatewayFailed(DoseflowError):
+    """One delivery to an outside system did not arrive; the outbox tries again."""
+
+
+class ModelInvalid(DoseflowError):
+    """Our own optimisation model was refused by the solver: a defect in doseflow."""

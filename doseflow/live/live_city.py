@@ -1,0 +1,179 @@
+"""LiveCity: one city's running state, and the four things that can be done to it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from doseflow.dispatch.order_difference import OPEN_STATES
+from doseflow.domain.city import City
+from doseflow.domain.cycle import Cycle
+from doseflow.domain.orders import Order, OrderReceipt
+from doseflow.domain.report import ReceivedReport
+from doseflow.errors import ReportRepeated
+from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
+from doseflow.intake.params import IntakeParams
+from doseflow.live.event_feed import EventFeed
+from doseflow.pipeline import Planner, plan_once
+from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
+from doseflow.state.arrival_history import ArrivalHistory
+from doseflow.state.unknown import unknown_state
+from doseflow.telemetry.stopwatch import Stopwatch
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What became of one body of reports, in the order they came."""
+
+    accepted: tuple[AcceptedItem, ...]
+    refused: tuple[RefusedItem, ...]
+
+
+class LiveCity:
+    """
+    The running city. Thread-safe: reports may arrive while a cycle runs; cycles run one at a time.
+
+    A restart goes on where the store stands: the latest state, and accepted reports that no cycle has taken.
+    """
+
+    def __init__(
+        self,
+        city: City,
+        *,
+        planner: Planner,
+        reports: ReportStore,
+        plans: PlanStore,
+        outbox: Outbox,
+        clock: Clock,
+        history: ArrivalHistory,
+        intake: IntakeParams,
+        feed: EventFeed,
+    ) -> None:
+        self.city = city
+        self.reports = reports
+        self.plans = plans
+        self.outbox = outbox
+        self.clock = clock
+        self.feed = feed
+        self._planner = planner
+        self._history = history
+        self._intake = intake
+        self._cycle_lock = threading.Lock()
+        self._pending_lock = threading.Lock()
+        plans.save_city(city)
+        self._pending: list[ReceivedReport] = reports.pending()
+        self._state = plans.latest_state() or unknown_state(city, clock.now())
+        self.latest: Cycle | None = None
+
+    @property
+    def num_pending_reports(self) -> int:
+        """Accepted reports that the next cycle will take."""
+        return len(self._pending)
+
+    def submit(self, body: bytes) -> Submission:
+        """
+        Take one report or a list of them: keep the good, quarantine the rest, lose nothing.
+
+        Raises
+        ------
+        ReportRefused
+            The body as a whole cannot be read; it is in quarantine too.
+        """
+        now = self.clock.now()
+        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        accepted = [item for item in items if isinstance(item, AcceptedItem)]
+        refused = [item for item in items if isinstance(item, RefusedItem)]
+        is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
+        fresh = [item for item, new in zip(accepted, is_new, strict=True) if new]
+        repeated = [_as_repeated(item) for item, new in zip(accepted, is_new, strict=True) if not new]
+        refused += repeated
+        if refused:
+            self.reports.quarantine([_quarantined(item, now) for item in refused])
+        with self._pending_lock:
+            self._pending += [item.received for item in fresh]
+        if fresh or refused:
+            self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
+        return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+
+    def run_cycle(self) -> Cycle:
+        """Take every pending report and plan the city once; plan and orders are stored when this returns."""
+        with self._cycle_lock:
+            return self._run_cycle()
+
+    def record_receipt(self, order_id: str, receipt: OrderReceipt) -> Order:
+        """
+        Apply a receipt.
+
+        Raises
+        ------
+        OrderNotFound, ReceiptRefused
+        """
+        order = self.plans.record_receipt(order_id, receipt)
+        self.feed.publish("receipt_recorded", {"order_id": order_id, "state": order.state, "site_id": order.site_id})
+        return order
+
+    def open_orders(self) -> list[Order]:
+        """Orders not in a final state, newest first."""
+        return self.plans.orders(states=OPEN_STATES, limit=100_000)
+
+    def _run_cycle(self) -> Cycle:
+        as_of = self.clock.now()
+        with self._pending_lock:
+            taken, self._pending = self._pending, []
+        try:
+            cycle = self._plan(taken, Stopwatch(self.clock))
+        except BaseException:
+            with self._pending_lock:
+                self._pending = taken + self._pending
+            raise
+        self.latest = cycle
+        self._state = cycle.state
+        self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
+        return cycle
+
+    def _plan(self, taken: Sequence[ReceivedReport], stopwatch: Stopwatch) -> Cycle:
+        as_of = self.clock.now()
+        with stopwatch.stage("read"):
+            self.plans.expire_orders(as_of)
+            self._history.record(taken)
+            past_weeks_people = self._history.coming_periods(as_of)
+            commitments = self.plans.commitments(as_of)
+            open_orders = self.open_orders()
+        cycle = plan_once(
+            self._state,
+            taken,
+            past_weeks_people,
+            commitments,
+            open_orders,
+            cycle_id=f"{as_of:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}",
+            as_of=as_of,
+            planner=self._planner,
+            clock=self.clock,
+        )
+        with stopwatch.stage("store"):
+            self.plans.save_cycle(cycle, taken)
+        cycle.stage_milliseconds.update(stopwatch.stage_milliseconds)
+        return cycle
+
+
+def _as_repeated(item: AcceptedItem) -> RefusedItem:
+    reason = "this report was accepted before; it counts once and need not be sent again"
+    return RefusedItem(item.position, item.received.report.site_id, ReportRepeated("report_id", reason), item.raw)
+
+
+def _quarantined(item: RefusedItem, now: object) -> QuarantinedReport:
+    return QuarantinedReport(
+        quarantine_id=None,
+        received_at=now,  # type: ignore[arg-type]
+        site_id=item.site_id,
+        field=item.error.field,
+        reason=item.error.reason,
+        raw=item.raw,
+        num_bytes=len(item.raw),
+    )
