@@ -129,6 +129,9 @@ class PlanStore(Protocol):
         CycleNotFound
         """
 
+    def digest_of(self, plan: Plan) -> str:
+        """Digest of what a plan decides, as kept in `plan_digest` of its cycle's record."""
+
     def latest_cycle(self) -> dict[str, Any] | None:
         """The latest cycle as its row: cycle_id, started_at, completed_at, planner, sites, orders, stage_milliseconds, ..."""
 

@@ -1,1 +1,1 @@
-"""."""
+"""The demo: a simulated city that reports to the real system through its real doors, in one process."""

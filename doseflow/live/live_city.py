@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import structlog
 
@@ -118,6 +119,11 @@ class LiveCity:
         self.feed.publish("receipt_recorded", {"order_id": order_id, "state": order.state, "site_id": order.site_id})
         return order
 
+    def use_history(self, history: ArrivalHistory) -> None:
+        """Go on with another arrival history, after past days were imported."""
+        with self._cycle_lock:
+            self._history = history
+
     def open_orders(self) -> list[Order]:
         """Orders not in a final state, newest first."""
         return self.plans.orders(states=OPEN_STATES, limit=100_000)
@@ -167,10 +173,10 @@ def _as_repeated(item: AcceptedItem) -> RefusedItem:
     return RefusedItem(item.position, item.received.report.site_id, ReportRepeated("report_id", reason), item.raw)
 
 
-def _quarantined(item: RefusedItem, now: object) -> QuarantinedReport:
+def _quarantined(item: RefusedItem, now: datetime) -> QuarantinedReport:
     return QuarantinedReport(
         quarantine_id=None,
-        received_at=now,  # type: ignore[arg-type]
+        received_at=now,
         site_id=item.site_id,
         field=item.error.field,
         reason=item.error.reason,

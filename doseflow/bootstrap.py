@@ -1,0 +1,121 @@
+"""The only place that joins a port to its implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from doseflow.domain.city import City
+from doseflow.domain.plan import RepairPath
+from doseflow.errors import SettingsWrong
+from doseflow.feasible.layer import FeasibleLayer
+from doseflow.forecast.seasonal_naive import SeasonalNaive
+from doseflow.gateways.site_inbox import SiteInbox
+from doseflow.gateways.webhook import Webhook
+from doseflow.live.clocks import WallClock
+from doseflow.live.event_feed import EventFeed
+from doseflow.live.live_city import LiveCity
+from doseflow.pipeline import Planner
+from doseflow.policy.rules_policy import RulesPolicy
+from doseflow.policy.static_roster import StaticRoster
+from doseflow.ports import Clock, Gateway, Policy
+from doseflow.settings import Settings
+from doseflow.simulate.city_choice import city_from_name
+from doseflow.state.arrival_history import ArrivalHistory
+from doseflow.store.engine import Store, open_store
+from doseflow.units import PERIOD_MINUTES
+
+HISTORY_WEEKS = 4
+
+_POLICIES: dict[str, Callable[[Settings], Policy]] = {
+    "rules": lambda settings: RulesPolicy(settings.rules),
+    "static": lambda _settings: StaticRoster(),
+}
+
+
+@dataclass
+class OpenCity:
+    """A living city with the resources that must be closed after it."""
+
+    live: LiveCity
+    store: Store
+    gateways: tuple[Gateway, ...]
+    settings: Settings
+
+    def close(self) -> None:
+        """End the events and close the store."""
+        self.live.feed.close()
+        self.store.close()
+
+
+def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -> Planner:
+    """
+    The planner that the settings name; `repair_path` makes a replay take the recorded path of the repair.
+
+    Raises
+    ------
+    SettingsWrong
+        No planner has the name.
+    """
+    if settings.planner not in _POLICIES:
+        raise SettingsWrong(f"planner: must be one of {', '.join(_POLICIES)}, got {settings.planner!r}")
+    feasible = settings.feasible if repair_path is None else replace(settings.feasible, force_path=repair_path)
+    return Planner(
+        forecaster=SeasonalNaive(settings.forecast),
+        policy=_POLICIES[settings.planner](settings),
+        feasible=FeasibleLayer(feasible),
+    )
+
+
+def make_gateways(settings: Settings) -> tuple[Gateway, ...]:
+    """
+    The gateways that the settings name.
+
+    Raises
+    ------
+    SettingsWrong
+        A webhook has a URL and no secret.
+    """
+    webhook = settings.webhook
+    if webhook.url is None:
+        return (SiteInbox(),)
+    if not webhook.secret:
+        raise SettingsWrong("webhook.secret: must be given with webhook.url, since every call is signed")
+    return (SiteInbox(), Webhook(webhook.url, webhook.secret, webhook.timeout_seconds))
+
+
+def open_city(settings: Settings, *, clock: Clock | None = None, city: City | None = None) -> OpenCity:
+    """
+    Open the store and bring the city to life where it stood.
+
+    Raises
+    ------
+    CityWrong, SettingsWrong, EnvironmentUnfit, StoreUnavailable
+    """
+    clock = clock or WallClock()
+    city = city or city_from_name(settings.city)
+    planner, gateways = make_planner(settings), make_gateways(settings)
+    store = open_store(settings.store.url)
+    live = LiveCity(
+        city,
+        planner=planner,
+        reports=store.reports,
+        plans=store.plans,
+        outbox=store.outbox,
+        clock=clock,
+        history=load_history(store, city, clock),
+        intake=settings.intake,
+        feed=EventFeed(),
+    )
+    return OpenCity(live, store, gateways, settings)
+
+
+def load_history(store: Store, city: City, clock: Clock) -> ArrivalHistory:
+    """Arrivals of the past weeks, as far as the store has them."""
+    end = clock.now()
+    start = end - timedelta(weeks=HISTORY_WEEKS, hours=1)
+    start -= timedelta(minutes=start.minute % PERIOD_MINUTES, seconds=start.second, microseconds=start.microsecond)
+    history = ArrivalHistory(city, start)
+    history.load(store.reports.arrivals_between(city, start, end), start)
+    return history

@@ -1,0 +1,207 @@
+"""
+The command line. Exit codes: 0 done, 1 the answer is no (a gate failed, nothing found), 2 the input was wrong.
+
+Each command is a few lines: it reads its options and calls the room that does the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from doseflow import __version__
+from doseflow.errors import DoseflowError, NotFound, StoreUnavailable
+
+app = typer.Typer(
+    name="doseflow",
+    help="Real-time scheduling for a city's vaccination sites: reports in, orders out, within 100 ms.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+bench = typer.Typer(help="Benchmarks: figures measured in one run.", no_args_is_help=True)
+config = typer.Typer(help="Settings.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+app.add_typer(config, name="config")
+
+out = Console()
+err = Console(stderr=True)
+
+CityName = Annotated[str, typer.Option("--city", help="czech, synthetic:N, or a city file.")]
+JsonPath = Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")]
+
+
+@app.command()
+def demo(
+    city: CityName = "czech",
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the dashboard on 127.0.0.1.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    seconds_per_cycle: Annotated[float, typer.Option(min=0, max=300, help="Real seconds for five simulated minutes.")] = 5.0,
+    cycles: Annotated[int | None, typer.Option(min=1, help="Stop after so many cycles.")] = None,
+    folder: Annotated[Path, typer.Option(help="Where the demo keeps its database.")] = Path("var"),
+) -> None:
+    """Run the whole system on the packaged real data, with a dashboard."""
+    from doseflow.demo.run import DemoChoice, run_demo
+    from doseflow.settings import read_settings
+
+    settings = read_settings()
+    if port is not None:
+        settings = settings.model_copy(update={"http": settings.http.model_copy(update={"port": port})})
+    run_demo(DemoChoice(city, seed, seconds_per_cycle, cycles, folder), settings, out)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on; loopback unless said.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535)] = None,
+) -> None:
+    """Serve a real city: reports over HTTP, a cycle every five minutes, orders out."""
+    from doseflow.bootstrap import open_city
+    from doseflow.live.machine_needs import require_free_port
+    from doseflow.settings import read_settings
+    from doseflow.web.server import serve_until_stopped
+
+    settings = read_settings()
+    given = {key: value for key, value in {"host": host, "port": port}.items() if value is not None}
+    settings = settings.model_copy(update={"http": settings.http.model_copy(update=given)})
+    require_free_port(settings.http.host, settings.http.port)
+    opened = open_city(settings)
+    try:
+        out.print(f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops")
+        asyncio.run(serve_until_stopped(opened))
+    finally:
+        opened.close()
+
+
+@app.command()
+def plan(
+    state: Annotated[Path, typer.Option("--state", help="A state file: city, moment, reports.")],
+    language: Annotated[str, typer.Option(help="en or zh.")] = "en",
+    json_path: JsonPath = None,
+) -> None:
+    """Plan one snapshot offline and explain each order in a sentence."""
+    from doseflow.planning import plan_snapshot, print_plan
+    from doseflow.settings import read_settings
+
+    outcome = plan_snapshot(_read(state), read_settings())
+    print_plan(outcome, language, out)
+    if json_path is not None:
+        json_path.write_bytes(orjson.dumps(outcome.as_json(), option=orjson.OPT_INDENT_2))
+    if outcome.cycle.infeasible is not None:
+        raise typer.Exit(1)
+
+
+@app.command()
+def replay(
+    cycle: Annotated[str, typer.Argument(help="Id of a kept cycle, or `latest`.")],
+    store: Annotated[str | None, typer.Option(help="Store, for example sqlite:///var/demo.sqlite.")] = None,
+) -> None:
+    """Plan a kept cycle again from its stored inputs; exit 1 when another plan comes out."""
+    from doseflow.planning import replay_cycle
+    from doseflow.settings import read_settings
+
+    settings = read_settings()
+    outcome = replay_cycle(cycle, store or settings.store.url, settings)
+    out.print(f"cycle {outcome.cycle_id}: {len(outcome.plan.decisions)} decisions, digest {outcome.digest[:16]}")
+    if not outcome.is_same:
+        err.print(f"a different plan came out: kept {outcome.kept_digest[:16]}, now {outcome.digest[:16]}")
+        raise typer.Exit(1)
+    out.print("the same plan")
+
+
+@app.command()
+def doctor(
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8080, folder: Annotated[Path, typer.Option()] = Path("var")
+) -> None:
+    """Say whether this machine can run doseflow, and what is missing."""
+    from doseflow.doctor import examine
+
+    findings = examine(port, folder)
+    table = Table("what", "found", "verdict")
+    for finding in findings:
+        table.add_row(finding.what, finding.found, "[green]good[/green]" if finding.is_good else f"[red]{finding.advice}[/red]")
+    out.print(table)
+    if not all(finding.is_good or finding.is_optional for finding in findings):
+        raise typer.Exit(1)
+
+
+@bench.command("cycle")
+def bench_cycle(
+    sites: Annotated[list[int], typer.Option(min=1, max=20_000, help="Sites; give it twice to see the growth.")] = [200],  # noqa: B006
+    cycles: Annotated[int, typer.Option(min=20, max=100_000)] = 300,
+    planner: Annotated[str, typer.Option()] = "rules",
+    city: Annotated[str | None, typer.Option(help="czech, instead of a synthetic city.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    json_path: JsonPath = None,
+) -> None:
+    """Time from reports in to orders stored, by stage."""
+    from doseflow.bench.cycle import figures_of, growth_exponent, measure_cycles
+    from doseflow.bench.figures import write_figures
+    from doseflow.bench.tables import print_figures
+    from doseflow.settings import read_settings
+
+    settings = read_settings(planner=planner)
+    runs = []
+    with Progress(console=err) as progress:
+        for num_sites in sites:
+            name = city or f"synthetic:{num_sites}"
+            task = progress.add_task(f"{name}, {cycles} cycles", total=cycles)
+            runs.append(
+                measure_cycles(name, cycles, seed=seed, settings=settings, advance=lambda task=task: progress.advance(task))
+            )
+    figures = [figure for run in runs for figure in figures_of(run, planner=planner, seed=seed)]
+    if len(runs) > 1:
+        figures.append(growth_exponent(runs, planner=planner, seed=seed))
+    print_figures(figures, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
+
+
+@config.command("show")
+def config_show() -> None:
+    """Print the settings in force, as JSON."""
+    from doseflow.settings import read_settings
+
+    out.print_json(read_settings().model_dump_json())
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    out.print(__version__)
+
+
+def main() -> None:
+    """Run the command line; what goes wrong on purpose becomes one sentence and an exit code."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        err.print("stopped")
+        raise SystemExit(0) from None
+    except NotFound as error:
+        err.print(str(error), markup=False)
+        raise SystemExit(1) from None
+    except StoreUnavailable as error:
+        err.print(str(error), markup=False)
+        raise SystemExit(2) from None
+    except DoseflowError as error:
+        err.print(str(error), markup=False)
+        raise SystemExit(2) from None
+    except ModuleNotFoundError as error:
+        err.print(f"the library {error.name} is missing; run `make setup`, or `pip install doseflow` again", markup=False)
+        raise SystemExit(2) from None
+
+
+def _read(path: Path) -> bytes:
+    from doseflow.errors import SnapshotWrong
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SnapshotWrong(f"--state: {path} cannot be read ({error.strerror})") from error

@@ -1,0 +1,81 @@
+"""`doseflow doctor`: whether this machine can run doseflow, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sqlite3
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from doseflow.errors import EnvironmentUnfit
+from doseflow.live.machine_needs import require_free_port, require_writable_folder
+
+MINIMUM_PYTHON = (3, 11)
+MINIMUM_SQLITE = (3, 35)
+"""The first with `RETURNING`."""
+MINIMUM_FREE_GIBIBYTES = 1.0
+_LIBRARIES = ("numpy", "scipy", "highspy", "pydantic", "fastapi", "uvicorn", "sqlalchemy", "alembic", "httpx", "holidays")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; `advice` says what to do when it is not good."""
+
+    what: str
+    found: str
+    is_good: bool
+    advice: str = ""
+    is_optional: bool = False
+
+
+def examine(port: int, folder: Path) -> list[Finding]:
+    """Look at everything that has to be right."""
+    return [_python(), _sqlite(), *map(_library, _LIBRARIES), _port(port), _folder(folder), _disk(folder), _chromium()]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", found, sys.version_info >= MINIMUM_PYTHON, "install Python 3.11 or newer")
+
+
+def _sqlite() -> Finding:
+    return Finding(
+        "SQLite", sqlite3.sqlite_version, sqlite3.sqlite_version_info >= MINIMUM_SQLITE, "use a Python built with SQLite 3.35 or newer"
+    )
+
+
+def _library(name: str) -> Finding:
+    is_there = importlib.util.find_spec(name) is not None
+    return Finding(f"library {name}", "there" if is_there else "missing", is_there, "run `make setup`")
+
+
+def _port(port: int) -> Finding:
+    try:
+        require_free_port("127.0.0.1", port)
+    except EnvironmentUnfit as error:
+        return Finding("port", str(port), is_good=False, advice=str(error))
+    return Finding("port", f"{port} is free", is_good=True)
+
+
+def _folder(folder: Path) -> Finding:
+    try:
+        require_writable_folder(folder)
+    except EnvironmentUnfit as error:
+        return Finding("folder", str(folder), is_good=False, advice=str(error))
+    return Finding("folder", f"{folder} can be written", is_good=True)
+
+
+def _disk(folder: Path) -> Finding:
+    existing = next(parent for parent in [folder.absolute(), *folder.absolute().parents] if parent.exists())
+    free_gibibytes = shutil.disk_usage(existing).free / 2**30
+    is_enough = free_gibibytes >= MINIMUM_FREE_GIBIBYTES
+    return Finding("free disk", f"{free_gibibytes:.1f} GiB", is_enough, f"free at least {MINIMUM_FREE_GIBIBYTES:g} GiB")
+
+
+def _chromium() -> Finding:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    return Finding(
+        "Chromium (browser tests)", path or "none", path is not None, "only needed for `make test`: install chromium", is_optional=True
+    )

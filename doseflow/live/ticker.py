@@ -1,0 +1,73 @@
+"""The beat of a serving city: a cycle each period on the clock's own five-minute marks, orders handed out between them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from doseflow.dispatch.relay import RelayParams, relay_once
+from doseflow.live.live_city import LiveCity
+from doseflow.ports import Gateway
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TickParams:
+    """
+    When cycles run.
+
+    `grace_seconds` after each mark leaves the reports of that mark time to arrive.
+    """
+
+    period_seconds: float = 300.0
+    grace_seconds: float = 20.0
+    relay_seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.period_seconds <= 3600:
+            raise ValueError(f"period_seconds: must lie in 1..3600, got {self.period_seconds}")
+        if not 0 <= self.grace_seconds < self.period_seconds:
+            raise ValueError(f"grace_seconds: must lie in 0..period_seconds, got {self.grace_seconds}")
+        if not 0.01 <= self.relay_seconds <= 60:
+            raise ValueError(f"relay_seconds: must lie in 0.01..60, got {self.relay_seconds}")
+
+
+async def run_cycles(live: LiveCity, params: TickParams, stop: asyncio.Event) -> None:
+    """Run a cycle `grace_seconds` after each period mark until `stop` is set; a cycle that fails is recorded, not fatal."""
+    while not await _stopped_within(stop, seconds_to_next_cycle(live, params)):
+        try:
+            await asyncio.to_thread(live.run_cycle)
+        except Exception:  # the beat is the boundary: one failed cycle must not end the service
+            log.exception("cycle_failed")
+            live.feed.publish("cycle_failed", {"at": live.clock.now().isoformat()})
+
+
+async def run_relay(
+    live: LiveCity, gateways: Sequence[Gateway], params: TickParams, relay: RelayParams, stop: asyncio.Event
+) -> None:
+    """Hand out what is due in the outbox every `relay_seconds` until `stop` is set."""
+    while not await _stopped_within(stop, params.relay_seconds):
+        try:
+            await relay_once(live.outbox, gateways, live.clock, relay)
+        except Exception:  # the beat is the boundary: the outbox keeps what was not told
+            log.exception("relay_failed")
+
+
+def seconds_to_next_cycle(live: LiveCity, params: TickParams) -> float:
+    """Seconds from now to the next period mark plus the grace, above 0."""
+    now = live.clock.now()
+    since_mark = (now - timedelta(seconds=params.grace_seconds)).timestamp() % params.period_seconds
+    return params.period_seconds - since_mark
+
+
+async def _stopped_within(stop: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(stop.wait(), timeout=seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,104 @@
+"""Planning away from the living city: one snapshot from a file, or a kept cycle again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from doseflow.bootstrap import make_planner
+from doseflow.domain.cycle import Cycle
+from doseflow.domain.plan import RepairPath
+from doseflow.errors import CycleNotFound, InputWrong
+from doseflow.intake.snapshot_file import read_snapshot
+from doseflow.live.clocks import WallClock
+from doseflow.live.replay import Replay, replay
+from doseflow.pipeline import plan_once
+from doseflow.settings import Settings
+from doseflow.state.unknown import unknown_state
+from doseflow.store.engine import open_store
+from doseflow.store.plan_json import plan_as_json
+
+LANGUAGES = ("en", "zh")
+
+
+@dataclass(frozen=True)
+class SnapshotPlan:
+    """What a snapshot's plan is."""
+
+    cycle: Cycle
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as the HTTP API gives it."""
+        return plan_as_json(self.cycle)
+
+
+def plan_snapshot(data: bytes, settings: Settings) -> SnapshotPlan:
+    """
+    Plan one state file.
+
+    Raises
+    ------
+    SnapshotWrong
+    """
+    snapshot = read_snapshot(data)
+    cycle = plan_once(
+        unknown_state(snapshot.city, snapshot.as_of),
+        snapshot.reports,
+        snapshot.arrivals_past_weeks_people,
+        snapshot.commitments,
+        (),
+        cycle_id=f"{snapshot.as_of:%Y%m%dT%H%M%S}-snapshot",
+        as_of=snapshot.as_of,
+        planner=make_planner(settings),
+        clock=WallClock(),
+    )
+    return SnapshotPlan(cycle)
+
+
+def replay_cycle(cycle_id: str, store_url: str, settings: Settings) -> Replay:
+    """
+    Plan a kept cycle again; `latest` is the newest.
+
+    Raises
+    ------
+    CycleNotFound, StoreUnavailable
+    """
+    store = open_store(store_url, must_exist=True)
+    try:
+        latest = store.plans.latest_cycle()
+        if cycle_id == "latest" and latest is None:
+            raise CycleNotFound(f"{store_url} holds no cycle yet")
+        cycle_id = latest["cycle_id"] if cycle_id == "latest" and latest is not None else cycle_id
+        _, record = store.plans.cycle_inputs(cycle_id)
+        path = RepairPath(record["repair_path"])
+        forced = path if path in (RepairPath.SOLVER, RepairPath.TRIMMED) else None
+        return replay(store.plans, cycle_id, make_planner(settings, repair_path=forced), WallClock())
+    finally:
+        store.close()
+
+
+def print_plan(outcome: SnapshotPlan, language: str, console: Console) -> None:
+    """
+    Print each order with its reason, in English or Chinese.
+
+    Raises
+    ------
+    InputWrong
+        The language is neither.
+    """
+    if language not in LANGUAGES:
+        raise InputWrong(f"--language: must be en or zh, got {language!r}")
+    plan = outcome.cycle.plan
+    table = Table("order", "site", "why" if language == "en" else "原因")
+    for order in outcome.cycle.new_orders:
+        table.add_row(order.decision.kind, order.site_id, order.reason_en if language == "en" else order.reason_zh)
+    console.print(table)
+    console.print(f"{len(outcome.cycle.new_orders)} orders by planner {plan.planner}, repair {plan.repair_path}")
+    for dropped in plan.dropped:
+        console.print(f"not allowed: {dropped.reason_en if language == 'en' else dropped.reason_zh}", markup=False)
+    if outcome.cycle.infeasible is not None:
+        for sentence in outcome.cycle.infeasible.sentences:
+            console.print(f"infeasible: {sentence}", markup=False)

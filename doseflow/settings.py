@@ -1,0 +1,127 @@
+"""
+Settings: what each room may be told, composed once from a TOML file and the environment.
+
+`doseflow.toml` in the working folder, or the file named by `DOSEFLOW_SETTINGS`, is read first; `DOSEFLOW_<SECTION>__<KEY>`
+overrides it. A key that nobody knows is refused, so that a misspelt one is never silently without effect.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le, MinLen
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from doseflow.dispatch.relay import RelayParams
+from doseflow.errors import SettingsWrong
+from doseflow.feasible.layer import FeasibleParams
+from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
+from doseflow.intake.params import IntakeParams
+from doseflow.live.ticker import TickParams
+from doseflow.policy.rules_policy import RulesParams
+
+DEFAULT_FILE = "doseflow.toml"
+FILE_VARIABLE = "DOSEFLOW_SETTINGS"
+_STRICT_SECTION = ConfigDict(extra="forbid", frozen=True)
+
+
+class HttpSettings(BaseModel):
+    """Where the doors stand. Loopback by default: opening them to a network is a decision."""
+
+    model_config = _STRICT_SECTION
+    host: str = "127.0.0.1"
+    port: Annotated[int, Ge(1), Le(65535)] = 8080
+    allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+
+
+class StoreSettings(BaseModel):
+    """Where everything is kept, and for how long the inputs of a cycle stay replayable."""
+
+    model_config = _STRICT_SECTION
+    url: Annotated[str, MinLen(1)] = "sqlite:///var/doseflow.sqlite"
+    keep_cycle_inputs_days: Annotated[int, Ge(1), Le(3650)] = 14
+
+
+class WebhookSettings(BaseModel):
+    """An outside system that orders are posted to, signed; without a URL they wait in the site inbox."""
+
+    model_config = _STRICT_SECTION
+    url: str | None = None
+    secret: str | None = None
+    timeout_seconds: Annotated[float, Ge(0.1), Le(60)] = 5.0
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, one section a room."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix="DOSEFLOW_", env_nested_delimiter="__", nested_model_default_partial_update=True
+    )
+
+    city: Annotated[str, MinLen(1)] = "czech"
+    planner: Annotated[str, MinLen(1)] = "rules"
+    http: HttpSettings = Field(default_factory=HttpSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    webhook: WebhookSettings = Field(default_factory=WebhookSettings)
+    tick: TickParams = Field(default_factory=TickParams)
+    intake: IntakeParams = Field(default_factory=IntakeParams)
+    forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)
+    rules: RulesParams = Field(default_factory=RulesParams)
+    feasible: FeasibleParams = Field(default_factory=FeasibleParams)
+    relay: RelayParams = Field(default_factory=RelayParams)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """First what the caller says, then the environment, then the file."""
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _settings_file()))
+
+
+def read_settings(**overrides: Any) -> Settings:
+    """
+    Read the settings once.
+
+    Raises
+    ------
+    SettingsWrong
+        A key is unknown or a value is out of its range; the text names it.
+    """
+    path = _settings_file()
+    if os.environ.get(FILE_VARIABLE) and not path.is_file():
+        raise SettingsWrong(f"{FILE_VARIABLE}: there is no file {path}")
+    _refuse_unknown_variables()
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SettingsWrong(f"{where}: {_plain(first)}") from error
+    except ValueError as error:
+        raise SettingsWrong(f"{path}: {error}") from error
+
+
+def _settings_file() -> Path:
+    return Path(os.environ.get(FILE_VARIABLE) or DEFAULT_FILE)
+
+
+def _refuse_unknown_variables() -> None:
+    known = {f"DOSEFLOW_{name.upper()}" for name in Settings.model_fields} | {FILE_VARIABLE}
+    for name in os.environ:
+        if name.startswith("DOSEFLOW_") and name.split("__")[0] not in known:
+            raise SettingsWrong(f"{name}: no setting has this name; `doseflow config show` lists them")
+
+
+def _plain(error: Any) -> str:
+    if error["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+        return "no setting has this name; `doseflow config show` lists them"
+    message = str(error["msg"])
+    return f"{message[0].lower()}{message[1:]}, got {error['input']!r}"
