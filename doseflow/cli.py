@@ -7,6 +7,7 @@ Each command is a few lines: it reads its options and calls the room that does t
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,9 @@ def demo(
     city: CityName = "czech",
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the dashboard on 127.0.0.1.")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 1,
-    seconds_per_cycle: Annotated[float, typer.Option(min=0, max=300, help="Real seconds for five simulated minutes.")] = 5.0,
+    seconds_per_cycle: Annotated[
+        float, typer.Option(min=0, max=300, help="Real seconds for five simulated minutes.")
+    ] = 5.0,
     cycles: Annotated[int | None, typer.Option(min=1, help="Stop after so many cycles.")] = None,
     folder: Annotated[Path, typer.Option(help="Where the demo keeps its database.")] = Path("var"),
 ) -> None:
@@ -73,7 +76,9 @@ def serve(
     require_free_port(settings.http.host, settings.http.port)
     opened = open_city(settings)
     try:
-        out.print(f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops")
+        out.print(
+            f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops"
+        )
         asyncio.run(serve_until_stopped(opened))
     finally:
         opened.close()
@@ -125,7 +130,9 @@ def doctor(
     findings = examine(port, folder)
     table = Table("what", "found", "verdict")
     for finding in findings:
-        table.add_row(finding.what, finding.found, "[green]good[/green]" if finding.is_good else f"[red]{finding.advice}[/red]")
+        table.add_row(
+            finding.what, finding.found, "[green]good[/green]" if finding.is_good else f"[red]{finding.advice}[/red]"
+        )
     out.print(table)
     if not all(finding.is_good or finding.is_optional for finding in findings):
         raise typer.Exit(1)
@@ -133,7 +140,9 @@ def doctor(
 
 @bench.command("cycle")
 def bench_cycle(
-    sites: Annotated[list[int], typer.Option(min=1, max=20_000, help="Sites; give it twice to see the growth.")] = [200],  # noqa: B006
+    sites: Annotated[
+        list[int] | None, typer.Option(min=1, max=20_000, help="Sites (200); give it twice to see the growth.")
+    ] = None,
     cycles: Annotated[int, typer.Option(min=20, max=100_000)] = 300,
     planner: Annotated[str, typer.Option()] = "rules",
     city: Annotated[str | None, typer.Option(help="czech, instead of a synthetic city.")] = None,
@@ -149,12 +158,11 @@ def bench_cycle(
     settings = read_settings(planner=planner)
     runs = []
     with Progress(console=err) as progress:
-        for num_sites in sites:
+        for num_sites in sites or [200]:
             name = city or f"synthetic:{num_sites}"
             task = progress.add_task(f"{name}, {cycles} cycles", total=cycles)
-            runs.append(
-                measure_cycles(name, cycles, seed=seed, settings=settings, advance=lambda task=task: progress.advance(task))
-            )
+            advance = partial(progress.advance, task)
+            runs.append(measure_cycles(name, cycles, seed=seed, settings=settings, advance=advance))
     figures = [figure for run in runs for figure in figures_of(run, planner=planner, seed=seed)]
     if len(runs) > 1:
         figures.append(growth_exponent(runs, planner=planner, seed=seed))
@@ -194,7 +202,9 @@ def main() -> None:
         err.print(str(error), markup=False)
         raise SystemExit(2) from None
     except ModuleNotFoundError as error:
-        err.print(f"the library {error.name} is missing; run `make setup`, or `pip install doseflow` again", markup=False)
+        err.print(
+            f"the library {error.name} is missing; run `make setup`, or `pip install doseflow` again", markup=False
+        )
         raise SystemExit(2) from None
 
 

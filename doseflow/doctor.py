@@ -16,7 +16,18 @@ MINIMUM_PYTHON = (3, 11)
 MINIMUM_SQLITE = (3, 35)
 """The first with `RETURNING`."""
 MINIMUM_FREE_GIBIBYTES = 1.0
-_LIBRARIES = ("numpy", "scipy", "highspy", "pydantic", "fastapi", "uvicorn", "sqlalchemy", "alembic", "httpx", "holidays")
+_LIBRARIES = (
+    "numpy",
+    "scipy",
+    "highspy",
+    "pydantic",
+    "fastapi",
+    "uvicorn",
+    "sqlalchemy",
+    "alembic",
+    "httpx",
+    "holidays",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,10 @@ def _python() -> Finding:
 
 def _sqlite() -> Finding:
     return Finding(
-        "SQLite", sqlite3.sqlite_version, sqlite3.sqlite_version_info >= MINIMUM_SQLITE, "use a Python built with SQLite 3.35 or newer"
+        "SQLite",
+        sqlite3.sqlite_version,
+        sqlite3.sqlite_version_info >= MINIMUM_SQLITE,
+        "use a Python built with SQLite 3.35 or newer",
     )
 
 
@@ -77,5 +91,9 @@ def _disk(folder: Path) -> Finding:
 def _chromium() -> Finding:
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     return Finding(
-        "Chromium (browser tests)", path or "none", path is not None, "only needed for `make test`: install chromium", is_optional=True
+        "Chromium (browser tests)",
+        path or "none",
+        path is not None,
+        "only needed for `make test`: install chromium",
+        is_optional=True,
     )

@@ -17,7 +17,7 @@ from doseflow.domain.orders import Commitments, Order
 from doseflow.domain.plan import Infeasible, Plan, RepairPath
 from doseflow.domain.report import ReceivedReport
 from doseflow.domain.state import CityState
-from doseflow.ports import Clock, Feasible, Forecaster, Policy
+from doseflow.ports import Feasible, Forecaster, Policy
 from doseflow.state.fold import fold
 from doseflow.telemetry.stopwatch import Stopwatch
 
@@ -41,7 +41,7 @@ def plan_once(
     cycle_id: str,
     as_of: datetime,
     planner: Planner,
-    clock: Clock,
+    stopwatch: Stopwatch,
 ) -> Cycle:
     """
     Fold the reports into the state and plan the city once.
@@ -55,7 +55,6 @@ def plan_once(
     as_of
         The moment planned for, aware.
     """
-    stopwatch = Stopwatch(clock)
     with stopwatch.stage("state"):
         state = fold(previous, reports, arrivals_past_weeks_people, commitments, as_of)
     return plan_state(state, open_orders, cycle_id=cycle_id, planner=planner, stopwatch=stopwatch)

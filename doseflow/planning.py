@@ -20,6 +20,7 @@ from doseflow.settings import Settings
 from doseflow.state.unknown import unknown_state
 from doseflow.store.engine import open_store
 from doseflow.store.plan_json import plan_as_json
+from doseflow.telemetry.stopwatch import Stopwatch
 
 LANGUAGES = ("en", "zh")
 
@@ -53,7 +54,7 @@ def plan_snapshot(data: bytes, settings: Settings) -> SnapshotPlan:
         cycle_id=f"{snapshot.as_of:%Y%m%dT%H%M%S}-snapshot",
         as_of=snapshot.as_of,
         planner=make_planner(settings),
-        clock=WallClock(),
+        stopwatch=Stopwatch(WallClock()),
     )
     return SnapshotPlan(cycle)
 

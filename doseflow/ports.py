@@ -1,5 +1,5 @@
 """
-Every seam of doseflow as a Protocol: what stands on the other side can be exchanged, and each has at least two implementations.
+Every seam of doseflow as a Protocol: what stands on the other side can be exchanged.
 
 `bootstrap` is the only place that joins a port to its implementation.
 """
@@ -133,7 +133,7 @@ class PlanStore(Protocol):
         """Digest of what a plan decides, as kept in `plan_digest` of its cycle's record."""
 
     def latest_cycle(self) -> dict[str, Any] | None:
-        """The latest cycle as its row: cycle_id, started_at, completed_at, planner, sites, orders, stage_milliseconds, ..."""
+        """The latest cycle: cycle_id, started_at, completed_at, planner, sites, orders, stage_milliseconds, ..."""
 
     def plan(self, plan_id: str) -> dict[str, Any]:
         """
@@ -175,6 +175,18 @@ class PlanStore(Protocol):
     def expire_orders(self, now: datetime) -> list[str]:
         """Move open orders that are past their due moment to `expired`; their ids."""
 
+    def freeze_site(self, site_id: str, now: datetime) -> None:
+        """Leave a site as it is, until `unfreeze_site`; twice is once."""
+
+    def unfreeze_site(self, site_id: str, now: datetime) -> None:
+        """End `freeze_site`."""
+
+    def suspend_site(self, site_id: str, now: datetime) -> None:
+        """Stop vaccination at a site, until `resume_site`; twice is once."""
+
+    def resume_site(self, site_id: str, now: datetime) -> None:
+        """End `suspend_site`."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
@@ -187,7 +199,7 @@ class OutboxEntry:
 
 
 class Outbox(Protocol):
-    """What was decided and not told yet; filled in the transaction of the plan, drained at least once, in order for a site."""
+    """What was decided and not told yet: filled with the plan, told at least once, in order for a site."""
 
     def due(self, now: datetime, limit: int = 500) -> list[OutboxEntry]:
         """Entries whose next attempt is due: of each site only its oldest undelivered ones, in order."""

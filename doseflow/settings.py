@@ -1,8 +1,9 @@
 """
 Settings: what each room may be told, composed once from a TOML file and the environment.
 
-`doseflow.toml` in the working folder, or the file named by `DOSEFLOW_SETTINGS`, is read first; `DOSEFLOW_<SECTION>__<KEY>`
-overrides it. A key that nobody knows is refused, so that a misspelt one is never silently without effect.
+`doseflow.toml` in the working folder, or the file named by `DOSEFLOW_SETTINGS`, is read first;
+`DOSEFLOW_<SECTION>__<KEY>` overrides it. A key that nobody knows is refused, so that a misspelt one is never silently
+without effect.
 """
 
 from __future__ import annotations
@@ -58,7 +59,11 @@ class Settings(BaseSettings):
     """Everything that can be set, one section a room."""
 
     model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix="DOSEFLOW_", env_nested_delimiter="__", nested_model_default_partial_update=True
+        extra="forbid",
+        frozen=True,
+        env_prefix="DOSEFLOW_",
+        env_nested_delimiter="__",
+        nested_model_default_partial_update=True,
     )
 
     city: Annotated[str, MinLen(1)] = "czech"

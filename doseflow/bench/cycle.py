@@ -1,9 +1,9 @@
 """
 How long from reports in to orders stored.
 
-Each measured cycle takes the body of reports of all sites as it came over the wire, checks and keeps every report, folds,
-forecasts, proposes, makes feasible, and stores plan and orders. Making the reports, carrying orders out and handing them
-over happen between the measurements, since sites do that.
+Each measured cycle takes the body of reports of all sites as it came over the wire, checks and keeps every report,
+folds, forecasts, proposes, makes feasible, and stores plan and orders. Making the reports, carrying orders out and
+handing them over happen between the measurements, since sites do that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A figure as others read it: value, unit, what it was measured on, how often, with what interval, against what target."""
+"""A figure as others read it: value, unit, what it was measured on, how often, its interval, its target."""
 
 from __future__ import annotations
 
@@ -58,7 +58,13 @@ def this_machine() -> Machine:
 
 
 def percentile_figure(
-    name: str, samples_milliseconds: Sequence[float], percentile: float, params: dict[str, Any], *, seed: int, target: float | None
+    name: str,
+    samples_milliseconds: Sequence[float],
+    percentile: float,
+    params: dict[str, Any],
+    *,
+    seed: int,
+    target: float | None,
 ) -> Figure:
     """A percentile of latencies with its bootstrap 95 % interval."""
     samples = np.asarray(samples_milliseconds, dtype=np.float64)

@@ -26,6 +26,5 @@ def print_figures(figures: Sequence[Figure], console: Console) -> None:
         )
     console.print(table)
     machine = this_machine()
-    console.print(
-        f"Measured on {machine.processor}, {machine.cores} cores, {machine.memory_gibibytes:g} GiB, Python {machine.python}."
-    )
+    size = f"{machine.cores} cores, {machine.memory_gibibytes:g} GiB"
+    console.print(f"Measured on {machine.processor}, {size}, Python {machine.python}.")

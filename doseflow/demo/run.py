@@ -1,4 +1,4 @@
-"""`doseflow demo`: start the doors, then let the simulated sites report, take orders and answer over HTTP, cycle by cycle."""
+"""`doseflow demo`: open the doors, then let the simulated sites report, take orders and answer over HTTP."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from rich.console import Console
 
 from doseflow.bootstrap import OpenCity, open_city
 from doseflow.demo.playing import import_past_weeks
-from doseflow.live.machine_needs import require_free_port, require_writable_folder
 from doseflow.dispatch.relay import relay_once
 from doseflow.domain.cycle import Cycle
 from doseflow.gateways.city_client import CityClient
 from doseflow.live.clocks import SimulatedClock
+from doseflow.live.machine_needs import require_free_port, require_writable_folder
 from doseflow.settings import Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
 from doseflow.units import PERIOD_MINUTES
 from doseflow.web.server import serving
-
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,9 @@ def run_demo(choice: DemoChoice, settings: Settings, console: Console) -> int:
         with console.status("Loading the four weeks before ..."):
             import_past_weeks(opened, city)
         with serving(opened.live, settings.http) as url:
-            console.print(f"[bold]doseflow[/bold] shows {city.city.name}, {city.city.num_sites} sites, at [link]{url}[/link]")
+            console.print(
+                f"[bold]doseflow[/bold] shows {city.city.name}, {city.city.num_sites} sites, at [link]{url}[/link]"
+            )
             console.print("Every line is one cycle of five simulated minutes. Ctrl-C stops.")
             return _play(opened, city, clock, url, choice, console)
     finally:
@@ -104,7 +105,8 @@ def _line(cycle: Cycle, city: SimulatedCity) -> str:
     summary = city.summary()
     total = sum(cycle.stage_milliseconds.values())
     return (
-        f"{city.now_local:%Y-%m-%d %H:%M}  cycle {total:5.1f} ms  planner {cycle.plan.planner} ({cycle.plan.repair_path})  "
+        f"{city.now_local:%Y-%m-%d %H:%M}  cycle {total:5.1f} ms  "
+        f"planner {cycle.plan.planner} ({cycle.plan.repair_path})  "
         f"new orders {len(cycle.new_orders):3d}  people waiting {summary['waiting_people']:6.0f}  "
         f"vaccinated today {summary['served_people']:6.0f}"
     )

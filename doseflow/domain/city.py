@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import time
+from datetime import date, time
 from functools import cached_property
 
 import numpy as np
@@ -77,6 +77,8 @@ class City:
         Seats one observer may watch.
     assumed
         What in this city is assumed rather than known: field name to the source or the word "assumed".
+    holiday_overrides
+        Days that are, or are not, holidays whatever the published calendar says.
     """
 
     city_id: str
@@ -92,6 +94,7 @@ class City:
     seats_per_observer: int = 15
     limits: OperatingLimits = field(default_factory=OperatingLimits)
     assumed: dict[str, str] = field(default_factory=dict)
+    holiday_overrides: dict[date, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.sites:
@@ -128,6 +131,35 @@ class City:
     def minimum_team_people(self) -> IntArray:
         """People of each role without whom a site may not run, (S, R)."""
         return np.array([site.minimum_team for site in self.sites], dtype=np.int64)
+
+    @cached_property
+    def nominal_stations(self) -> FloatArray:
+        """Stations that a site could open by stage, as the city file says, (S, R)."""
+        return np.array([site.stations_possible for site in self.sites], dtype=np.float64)
+
+    @cached_property
+    def nominal_seats(self) -> FloatArray:
+        """Observation seats of each site, as the city file says, (S,)."""
+        return np.array([site.seats_possible for site in self.sites], dtype=np.float64)
+
+    @cached_property
+    def opening_minutes(self) -> IntArray:
+        """Local opening and closing in minutes since midnight, (S, 2); a closing not later is the next day's."""
+        hours = [(site.opens_at, site.closes_at) for site in self.sites]
+        return np.array([[60 * one.hour + one.minute for one in pair] for pair in hours], dtype=np.int64)
+
+    @cached_property
+    def accepts_product(self) -> BoolArray:
+        """Whether each site may store and give each product, (S, K)."""
+        accepts = np.zeros((self.num_sites, len(self.products)), dtype=np.bool_)
+        for site_idx, site in enumerate(self.sites):
+            accepts[site_idx, [self.product_to_idx[one] for one in site.products if one in self.product_to_idx]] = True
+        return accepts
+
+    @cached_property
+    def fridges_by_id(self) -> tuple[dict[str, Fridge], ...]:
+        """Fridges of each site by `fridge_id`, in the order of axis S."""
+        return tuple({fridge.fridge_id: fridge for fridge in site.fridges} for site in self.sites)
 
     @cached_property
     def travel_by_pair(self) -> dict[tuple[int, int], float]:

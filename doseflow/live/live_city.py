@@ -160,11 +160,10 @@ class LiveCity:
             cycle_id=f"{as_of:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}",
             as_of=as_of,
             planner=self._planner,
-            clock=self.clock,
+            stopwatch=stopwatch,
         )
         with stopwatch.stage("store"):
             self.plans.save_cycle(cycle, taken)
-        cycle.stage_milliseconds.update(stopwatch.stage_milliseconds)
         return cycle
 
 

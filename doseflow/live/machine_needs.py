@@ -46,6 +46,7 @@ def require_writable_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
+        way_out = "run in another folder, or name one with --folder"
         raise EnvironmentUnfit(
-            f"the folder {folder.absolute()} cannot be written ({error.strerror}); run in another folder, or name one with --folder"
+            f"the folder {folder.absolute()} cannot be written ({error.strerror}); {way_out}"
         ) from error

@@ -1,4 +1,4 @@
-"""The beat of a serving city: a cycle each period on the clock's own five-minute marks, orders handed out between them."""
+"""The beat of a serving city: a cycle on each five-minute mark of its clock, orders handed out in between."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TickParams:
 
 
 async def run_cycles(live: LiveCity, params: TickParams, stop: asyncio.Event) -> None:
-    """Run a cycle `grace_seconds` after each period mark until `stop` is set; a cycle that fails is recorded, not fatal."""
+    """Run a cycle `grace_seconds` after each mark until `stop` is set; one that fails is recorded, not fatal."""
     while not await _stopped_within(stop, seconds_to_next_cycle(live, params)):
         try:
             await asyncio.to_thread(live.run_cycle)

@@ -1,1 +1,10 @@
-"""."""
+"""
+What would be good: takes a CityState and an ArrivalForecast, gives a Proposal for all sites jointly, every decision with its why.
+
+A proposal may break rules (the feasible room judges it), and knows no solver, no store and no clock; what is unknown is
+left alone, and the same state always gives the same proposal.
+
+    situation       everything that the families of rules look at, computed once
+    *_rules         one family of the decision matrix each
+    queueing        the theory they rest on
+"""

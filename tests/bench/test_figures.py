@@ -19,7 +19,9 @@ def test_a_percentile_lies_in_its_interval_and_is_judged_against_its_target():
 
 def test_the_file_has_the_agreed_form(tmp_path):
     path = tmp_path / "out.json"
-    write_figures(path, [Figure("cycle_p50_milliseconds", 12.5, "milliseconds", {"sites": 200}, 300, 1, (12, 13), 100, True)])
+    write_figures(
+        path, [Figure("cycle_p50_milliseconds", 12.5, "milliseconds", {"sites": 200}, 300, 1, (12, 13), 100, True)]
+    )
     document = json.loads(path.read_text())
     assert set(document) == {"command", "version", "machine", "figures"}
     assert {"name", "value", "unit", "params", "n", "seed", "ci95", "target", "met"} <= set(document["figures"][0])
@@ -27,7 +29,9 @@ def test_the_file_has_the_agreed_form(tmp_path):
 
 
 def _times(num_sites: int, milliseconds: float) -> CycleTimes:
-    return CycleTimes(num_sites, [milliseconds] * 20, [{"intake": milliseconds / 2, "state": milliseconds / 2}] * 20, [3] * 20)
+    return CycleTimes(
+        num_sites, [milliseconds] * 20, [{"intake": milliseconds / 2, "state": milliseconds / 2}] * 20, [3] * 20
+    )
 
 
 def test_linear_growth_has_exponent_one_and_quadratic_two():

@@ -54,7 +54,11 @@ def test_a_failing_cycle_is_recorded_and_the_beat_goes_on():
 
 @pytest.mark.parametrize(
     ("kwargs", "field"),
-    [({"period_seconds": 0}, "period_seconds"), ({"grace_seconds": 400}, "grace_seconds"), ({"relay_seconds": 0}, "relay_seconds")],
+    [
+        ({"period_seconds": 0}, "period_seconds"),
+        ({"grace_seconds": 400}, "grace_seconds"),
+        ({"relay_seconds": 0}, "relay_seconds"),
+    ],
 )
 def test_impossible_beats_are_refused_by_name(kwargs, field):
     with pytest.raises(ValueError, match=field):

@@ -1,0 +1,155 @@
+"""The door of the room: a proposal goes in, a plan or `Infeasible` comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from doseflow.domain.decisions import Decision
+from doseflow.domain.forecast import ArrivalForecast
+from doseflow.domain.plan import Infeasible, Plan, PlannedDecision, Proposal, RepairPath, Violation
+from doseflow.domain.state import CityState
+from doseflow.errors import ModelInvalid
+from doseflow.feasible.clash import find_clash, mandatory_decisions
+from doseflow.feasible.distance import distance
+from doseflow.feasible.explanations import explain, explain_cut, explain_drop
+from doseflow.feasible.highs import NoSolution
+from doseflow.feasible.ledger import Ledger
+from doseflow.feasible.lookup import StateLookup
+from doseflow.feasible.referee import hard_violations, soft_violations
+from doseflow.feasible.repair import nearest_decisions
+from doseflow.feasible.trimming import trimmed_decisions
+
+REPLAY_SECONDS = 60.0
+"""Time limit of a replay that must take the solver's path again, however slow its machine."""
+
+
+@dataclass(frozen=True)
+class FeasibleParams:
+    """
+    How long the repair may take.
+
+    Parameters
+    ----------
+    time_limit_milliseconds
+        Of the solver, 0..10,000; at 0 it is never asked and proposals are trimmed.
+    force_path
+        Take this path of repair, whatever the time: what a replay does with the path on record.
+    """
+
+    time_limit_milliseconds: float = 30.0
+    force_path: RepairPath | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.time_limit_milliseconds <= 10_000:
+            raise ValueError(f"time_limit_milliseconds: must lie in 0..10000, got {self.time_limit_milliseconds}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Repaired:
+    decisions: tuple[Decision, ...]
+    path: RepairPath
+
+
+class FeasibleLayer:
+    """Turns a proposal into the nearest allowed plan; the same state and proposal give the same plan."""
+
+    def __init__(self, params: FeasibleParams | None = None) -> None:
+        self.params = params or FeasibleParams()
+
+    def __call__(self, state: CityState, forecast: ArrivalForecast, proposal: Proposal) -> Plan | Infeasible:
+        """
+        The nearest allowed plan, or the rules that clash.
+
+        Raises
+        ------
+        ModelInvalid
+            Our own programme was refused by the solver, or the plan by the referee: a defect.
+        """
+        asked = Ledger(StateLookup(state), forecast, proposal.decisions)
+        found = hard_violations(asked)
+        outcome = self._repair(asked, found)
+        if isinstance(outcome, Infeasible):
+            return outcome
+        planned = asked if outcome.path is RepairPath.UNTOUCHED else Ledger(asked.lookup, forecast, outcome.decisions)
+        return _plan(proposal.planner, asked, found, planned, outcome.path)
+
+    def _repair(self, asked: Ledger, found: Sequence[Violation]) -> _Repaired | Infeasible:
+        forced = self.params.force_path
+        if not found and forced in {None, RepairPath.UNTOUCHED}:
+            return _Repaired(tuple(asked.decisions), RepairPath.UNTOUCHED)
+        if forced not in {RepairPath.TRIMMED, RepairPath.HELD} and self._solver_seconds > 0:
+            nearest = nearest_decisions(asked, asked.lookup.state.commitments.pinned, self._solver_seconds)
+            if nearest is NoSolution.IMPOSSIBLE:
+                return find_clash(asked.lookup, asked.forecast)
+            if not isinstance(nearest, NoSolution) and not _objections(asked, nearest):
+                return _Repaired(nearest, RepairPath.SOLVER)
+        return _trimmed(asked)
+
+    @property
+    def _solver_seconds(self) -> float:
+        return (
+            REPLAY_SECONDS
+            if self.params.force_path is RepairPath.SOLVER
+            else self.params.time_limit_milliseconds / 1000
+        )
+
+
+def _trimmed(asked: Ledger) -> _Repaired | Infeasible:
+    mandatory = mandatory_decisions(asked.lookup, asked.forecast)
+    if isinstance(mandatory, Infeasible):
+        return mandatory
+    decisions = trimmed_decisions(asked.lookup, asked.forecast, asked.decisions, mandatory)
+    objections = _objections(asked, decisions)
+    if objections:
+        raise ModelInvalid(f"the referee refuses a trimmed plan: {objections[0].rule}: {objections[0].sentence}")
+    return _Repaired(decisions, RepairPath.TRIMMED)
+
+
+def _objections(asked: Ledger, decisions: Sequence[Decision]) -> list[Violation]:
+    return hard_violations(Ledger(asked.lookup, asked.forecast, decisions))
+
+
+def _plan(planner: str, asked: Ledger, found: Sequence[Violation], planned: Ledger, path: RepairPath) -> Plan:
+    state = asked.lookup.state
+    return Plan(
+        planner=planner,
+        as_of=state.as_of,
+        decisions=tuple(_planned(asked, decision) for decision in planned.decisions),
+        repair_path=path,
+        distance=0.0 if path is RepairPath.UNTOUCHED else distance(asked.lookup, asked.decisions, planned.decisions),
+        dropped=() if path is RepairPath.UNTOUCHED else tuple(_dropped(asked, found, planned)),
+        soft_violations=tuple(soft_violations(planned)),
+    )
+
+
+def _planned(asked: Ledger, decision: Decision) -> PlannedDecision:
+    reasons = explain(decision, asked.lookup.state, asked.forecast)
+    position = asked.by_key.get(decision.key)
+    wanted = None if position is None else float(asked.decisions[position].quantity)
+    if wanted is not None and wanted != decision.quantity:
+        reasons = explain_cut(reasons, wanted, decision.quantity)
+    return PlannedDecision(decision, *reasons, wanted)
+
+
+def _dropped(asked: Ledger, found: Sequence[Violation], planned: Ledger) -> list[PlannedDecision]:
+    """Proposed decisions that the plan does not hold, each with the rule that stopped it."""
+    stopped_by: dict[int, Violation] = {}
+    for violation in found:
+        for position in violation.decision_idx:
+            stopped_by.setdefault(position, violation)
+    dropped = []
+    for position, decision in enumerate(asked.decisions):
+        if asked.by_key.get(decision.key) == position and decision.key in planned.by_key:
+            continue
+        violation = stopped_by.get(position) or _in_the_way(planned, decision)
+        reasons = explain_drop(decision, asked.lookup.state, violation)
+        dropped.append(PlannedDecision(decision, *reasons, float(decision.quantity)))
+    return dropped
+
+
+def _in_the_way(planned: Ledger, decision: Decision) -> Violation | None:
+    """The first rule that the plan would break with a decision that no rule objected to in the proposal."""
+    decisions = [*planned.decisions, decision]
+    found = hard_violations(Ledger(planned.lookup, planned.forecast, decisions))
+    return found[0] if found else None

@@ -1,0 +1,50 @@
+"""Rows of the rules of command."""
+
+from __future__ import annotations
+
+from doseflow.domain.decisions import ReleaseSlots, StationChange
+from doseflow.feasible.distance import asked_quantity
+from doseflow.feasible.model import NearestModel
+from doseflow.feasible.rules.command import is_as_pinned_now, is_target, pinned_amount, promised_already
+
+UNBOUNDED = float(2**40)
+
+
+def suspended_site(model: NearestModel) -> None:
+    """Stations of a suspended site are 0, and nothing comes to it."""
+    ledger, suspended = model.ledger, model.ledger.lookup.suspended
+    for entry in ledger.station_changes:
+        if entry.site_idx in suspended:
+            model.restrict(entry.position, 0, 0)
+    coming = [
+        *((entry.position, entry.to_idx) for entry in (*ledger.moves, *ledger.transfers, *ledger.sendings)),
+        *(
+            (slots.position, slots.site_idx)
+            for slots in ledger.slot_changes
+            if isinstance(slots.decision, ReleaseSlots)
+        ),
+    ]
+    for position, site_idx in coming:
+        if site_idx in suspended:
+            model.forbid(position)
+
+
+def pinned(model: NearestModel) -> None:
+    """A pinned decision is ordered with at least what is still to be done of it; a pinned target is met."""
+    lookup = model.ledger.lookup
+    for pin in model.universe.pins:
+        if promised_already(lookup, pin):
+            continue
+        position = model.ledger.by_key.get(pin.key)
+        if position is None:
+            model.rule_out()
+            continue
+        done = is_as_pinned_now(lookup, pin)
+        if not done:
+            model.must_order.add(position)
+        if not is_target(pin):
+            model.restrict(position, pinned_amount(lookup, pin), UNBOUNDED)
+        elif isinstance(pin, StationChange):
+            model.restrict(position, asked_quantity(pin), asked_quantity(pin))
+        elif not done:
+            model.restrict(position, 1, 1)

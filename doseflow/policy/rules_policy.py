@@ -1,0 +1,80 @@
+"""RulesPolicy: hand-written rules for every family of the decision matrix; always able to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from doseflow.domain.forecast import ArrivalForecast
+from doseflow.domain.plan import Proposal
+from doseflow.domain.state import CityState
+from doseflow.policy.arrival_rules import ArrivalParams, arrival_levers
+from doseflow.policy.cold_chain_rules import ColdChainParams, lots_out_of_danger, unusable_lots
+from doseflow.policy.dose_rules import DoseDesk, DoseParams
+from doseflow.policy.fridge_settings import pre_coolings, set_point_corrections
+from doseflow.policy.outlook import wait_outlook
+from doseflow.policy.reach import Reach
+from doseflow.policy.site_needs import NeedParams
+from doseflow.policy.situation import survey
+from doseflow.policy.staffing_rules import StaffingParams, staff_moves
+from doseflow.policy.station_rules import station_changes
+from doseflow.policy.stock import take_stock
+from doseflow.policy.stock_room import StockRoom
+
+
+@dataclass(frozen=True, slots=True)
+class RulesParams:
+    """Every parameter of the rules, a section a family; docs/background/forecast-and-rules.md gives each its reason."""
+
+    needs: NeedParams = field(default_factory=NeedParams)
+    staffing: StaffingParams = field(default_factory=StaffingParams)
+    doses: DoseParams = field(default_factory=DoseParams)
+    cold_chain: ColdChainParams = field(default_factory=ColdChainParams)
+    arrivals: ArrivalParams = field(default_factory=ArrivalParams)
+
+
+class RulesPolicy:
+    """Square-root staffing, nearest surplus first, first expired first out; the fallback of every other policy."""
+
+    name = "rules"
+
+    def __init__(self, params: RulesParams | None = None) -> None:
+        self._params = params or RulesParams()
+        self._reach: Reach | None = None
+
+    def __call__(self, state: CityState, forecast: ArrivalForecast) -> Proposal:
+        """
+        A proposal; empty where nothing is known.
+
+        What is in danger of spoiling is seen to before doses travel for any other reason, since vans are few; people move
+        before stations change, and levers on arrivals come last, for what the rest leaves waiting.
+        """
+        params = self._params
+        situation = survey(state, forecast, params.needs, self._reach)
+        self._reach = situation.reach
+        moves = staff_moves(situation, params.staffing)
+        stations = station_changes(situation, moves, situation.needs.open_people)
+
+        stock = take_stock(state, situation.orders)
+        room = StockRoom(situation, stock, forecast)
+        desk = DoseDesk(situation, stock, room, forecast, params.doses)
+        desk.keep_earlier()
+        fridge_moves = lots_out_of_danger(situation, stock, room, desk, params.cold_chain)
+        desk.relieve_stock_outs()
+        desk.rescue_expiring()
+
+        levers = arrival_levers(
+            situation, forecast, wait_outlook(situation, moves, stations), desk.spare_doses, params.arrivals
+        )
+        return Proposal(
+            planner=self.name,
+            decisions=(
+                *moves,
+                *stations,
+                *desk.transfers,
+                *fridge_moves,
+                *pre_coolings(situation, desk.transfers, params.cold_chain),
+                *unusable_lots(situation, stock),
+                *set_point_corrections(situation, params.cold_chain),
+                *levers,
+            ),
+        )

@@ -1,0 +1,311 @@
+"""What can still be moved: the bookkeeping of vials, cold volume and vans while decisions are made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from doseflow.domain.city import FloatArray
+from doseflow.domain.decisions import DoseTransfer, FridgeMove, Why
+from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast
+from doseflow.policy.rows_by_site import RowsBySite
+from doseflow.policy.situation import Situation
+from doseflow.policy.stock import Stock
+from doseflow.units import epoch_minutes_from_datetime
+
+_KEPT_LEVEL_IDX = QUANTILE_LEVELS.index(0.9)
+_VOLUME_SLACK_LITRES = 1e-6
+_SAFE_BUDGET_SHARE = 0.5
+"""A fridge whose own content has spent more of its excursion budget takes nothing in: its sensor counts for all."""
+
+
+@dataclass(slots=True)
+class _Trip:
+    from_idx: int
+    to_idx: int
+    litres_left: float
+
+
+class StockRoom:
+    """
+    Vials, cold volume and vans, fewer and fewer as they are taken.
+
+    Invariants: a lot gives no more than its free whole vials, a site no more than its spare doses (a failing fridge may be
+    emptied whole), a fridge takes no more than its free volume, a van makes one trip and carries no more than it holds.
+    """
+
+    def __init__(self, situation: Situation, stock: Stock, forecast: ArrivalForecast) -> None:
+        state = situation.state
+        self._situation, self._stock, self._city = situation, stock, state.city
+        self._fridges, self._lots = state.fridges, state.lots
+        self.lot_rows = RowsBySite(self._lots.site_idx, self._city.num_sites)
+        self._fridge_rows = RowsBySite(self._fridges.site_idx, self._city.num_sites)
+        self._vials: list[int] = np.where(self._lots.fridge_row >= 0, stock.free_vial_doses, 0).tolist()
+        self._spare: list[float] = _spare_doses(situation, stock, forecast).tolist()
+        self._room: list[float] = (self._fridges.volume_possible_litres - self._fridges.volume_used_litres).tolist()
+        self._trips: dict[int, _Trip] = {}
+        self._moved_within: set[tuple[int, int]] = set()
+        self._vans_at = self._free_vans()
+        self._taken_keys = set(situation.orders.barred_keys)
+        for transfer in situation.orders.bound_of(DoseTransfer):
+            self._book_arrival(transfer.to_site_id, transfer)
+        for move in situation.orders.bound_of(FridgeMove):
+            self._book_arrival(move.site_id, move)
+
+    def vial_doses(self, lot_row: int) -> int:
+        """Free doses of a lot in whole vials."""
+        return self._vials[lot_row]
+
+    def has_van(self, site_idx: int) -> bool:
+        """Whether a free van stands at a site."""
+        return any(van_idx not in self._trips for van_idx in self._vans_at.get(site_idx, ()))
+
+    def lots_first_expired_first(self, site_idx: int, product_idx: int, travel_minutes: float) -> list[int]:
+        """
+        Lots of a product that may leave a site now, in the order in which they must.
+
+        None where doses of the product move between the site's own fridges in this cycle: the order would be broken.
+        """
+        if (site_idx, product_idx) in self._moved_within or not self._situation.standing.alterable[site_idx]:
+            return []
+        least_life = travel_minutes + self._city.limits.min_lot_life_minutes
+        life = self._stock.life_minutes
+        rows = [
+            row
+            for row in self.lot_rows(site_idx)
+            if self._lots.product_idx[row] == product_idx
+            and self._stock.usable[row]
+            and life[row] >= least_life
+            and self._vials[row] > 0
+        ]
+        return sorted(rows, key=lambda row: float(life[row]))
+
+    def fridge_for(self, site_idx: int, product_idx: int, *, but_not: int = -1) -> int | None:
+        """The fridge of a site that is powered, in the product's band and has the most room; None where none is."""
+        fitting = [
+            row
+            for row in self._fridge_rows(site_idx)
+            if row != but_not and self._is_safe(row, product_idx) and self._room[row] > 0
+        ]
+        return max(fitting, key=lambda row: (self._room[row], -row)) if fitting else None
+
+    def move_within(self, lot_row: int, to_fridge_row: int, doses: int, why: Why) -> FridgeMove | None:
+        """Move up to so many doses of a lot to another fridge of its site, as far as there is room."""
+        site_idx = int(self._lots.site_idx[lot_row])
+        doses = self._whole_vials(
+            lot_row, min(doses, self._vials[lot_row], self._doses_of_room(lot_row, to_fridge_row))
+        )
+        product_idx = int(self._lots.product_idx[lot_row])
+        move = FridgeMove(
+            site_id=self._city.sites[site_idx].site_id,
+            product_id=self._city.products[product_idx].product_id,
+            lot_number=self._lots.lot_number[lot_row],
+            from_fridge_id=self._fridges.fridge_id[int(self._lots.fridge_row[lot_row])],
+            to_fridge_id=self._fridges.fridge_id[to_fridge_row],
+            doses=doses,
+            why=why,
+        )
+        if doses <= 0 or move.key in self._taken_keys:
+            return None
+        self._book_vials(lot_row, to_fridge_row, doses)
+        self._moved_within.add((site_idx, product_idx))
+        self._taken_keys.add(move.key)
+        return move
+
+    def ship(self, lot_row: int, to_idx: int, doses: float, why: Why) -> DoseTransfer | None:
+        """
+        Send up to so many doses of a lot to another site: as far as spare, room and van hold; None where nothing can go.
+
+        A failing fridge may be emptied whatever its site can spare.
+        """
+        from_idx, product_idx = int(self._lots.site_idx[lot_row]), int(self._lots.product_idx[lot_row])
+        to_fridge_row = self.fridge_for(to_idx, product_idx)
+        van_idx = self._van_for(from_idx, to_idx)
+        if to_fridge_row is None or van_idx is None or not self.may_store(to_idx, product_idx):
+            return None
+        van_doses = self._van_litres(van_idx) / self._stock.litres_per_dose[lot_row]
+        spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
+        asked = min(
+            self._vials[lot_row],
+            self._doses_of_room(lot_row, to_fridge_row),
+            van_doses,
+            spare,
+            self._vials_up(lot_row, doses),
+        )
+        transfer = self._transfer(lot_row, to_idx, to_fridge_row, van_idx, self._whole_vials(lot_row, asked), why)
+        if transfer.doses <= 0 or transfer.key in self._taken_keys:
+            return None
+        self._book_shipment(transfer, lot_row, to_fridge_row)
+        return transfer
+
+    def keep(self, transfer: DoseTransfer) -> bool:
+        """Book a transfer ordered before, unchanged; False, and nothing booked, where it cannot be carried out any more."""
+        sites = self._city.site_to_idx
+        from_idx, to_idx = sites[transfer.from_site_id], sites[transfer.to_site_id]
+        lot_row = self._lot_row(from_idx, transfer.from_fridge_id, transfer.lot_number)
+        to_fridge_row = self._fridge_row(to_idx, transfer.to_fridge_id)
+        van_idx = self._city.van_to_idx.get(transfer.van_id, -1)
+        if lot_row is None or to_fridge_row is None or van_idx not in self._vans_at.get(from_idx, ()):
+            return False
+        product_idx = int(self._lots.product_idx[lot_row])
+        trip = self._trips.get(van_idx)
+        litres = transfer.doses * float(self._stock.litres_per_dose[lot_row])
+        spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
+        first_out = self.lots_first_expired_first(from_idx, product_idx, transfer.travel_minutes)[:1]
+        can_go = (
+            first_out == [lot_row]
+            and transfer.doses <= min(self._vials[lot_row], spare)
+            and self._is_safe(to_fridge_row, product_idx)
+            and litres <= min(self._room[to_fridge_row], self._van_litres(van_idx)) + _VOLUME_SLACK_LITRES
+            and (trip is None or (trip.from_idx, trip.to_idx) == (from_idx, to_idx))
+        )
+        if can_go:
+            self._book_shipment(transfer, lot_row, to_fridge_row)
+        return can_go
+
+    def keep_within(self, move: FridgeMove) -> bool:
+        """Book a move between fridges ordered before, unchanged; False where it cannot be carried out any more."""
+        site_idx = self._city.site_to_idx[move.site_id]
+        lot_row = self._lot_row(site_idx, move.from_fridge_id, move.lot_number)
+        to_fridge_row = self._fridge_row(site_idx, move.to_fridge_id)
+        if lot_row is None or to_fridge_row is None:
+            return False
+        product_idx = int(self._lots.product_idx[lot_row])
+        can_go = (
+            bool(self._stock.usable[lot_row])
+            and self._is_safe(to_fridge_row, product_idx)
+            and move.doses <= min(self._vials[lot_row], self._doses_of_room(lot_row, to_fridge_row))
+        )
+        if can_go:
+            self._book_vials(lot_row, to_fridge_row, move.doses)
+            self._moved_within.add((site_idx, product_idx))
+            self._taken_keys.add(move.key)
+        return can_go
+
+    def lot_row(self, site_id: str, fridge_id: str, lot_number: str) -> int | None:
+        """Row of a lot by what a decision calls it; None where it is not there."""
+        return self._lot_row(self._city.site_to_idx[site_id], fridge_id, lot_number)
+
+    def may_store(self, site_idx: int, product_idx: int) -> bool:
+        """Whether a site may store and give a product."""
+        return self._city.products[product_idx].product_id in self._city.sites[site_idx].products
+
+    def _free_vans(self) -> dict[int, list[int]]:
+        vans = self._situation.state.vans
+        as_of = epoch_minutes_from_datetime(self._situation.state.as_of)
+        taken = {transfer.van_id for transfer in self._situation.orders.bound_of(DoseTransfer)}
+        standing: dict[int, list[int]] = {}
+        for van_idx in np.flatnonzero((vans.site_idx >= 0) & (vans.free_epoch_minutes <= as_of)).tolist():
+            if self._city.vans[van_idx].van_id not in taken:
+                standing.setdefault(int(vans.site_idx[van_idx]), []).append(van_idx)
+        return standing
+
+    def _van_for(self, from_idx: int, to_idx: int) -> int | None:
+        """A van that goes there already and has room, else one that stands idle."""
+        idle = None
+        for van_idx in self._vans_at.get(from_idx, ()):
+            trip = self._trips.get(van_idx)
+            if trip is None:
+                idle = van_idx if idle is None else idle
+            elif trip.to_idx == to_idx and trip.litres_left > _VOLUME_SLACK_LITRES:
+                return van_idx
+        return idle
+
+    def _van_litres(self, van_idx: int) -> float:
+        trip = self._trips.get(van_idx)
+        return self._city.vans[van_idx].capacity_litres if trip is None else trip.litres_left
+
+    def _is_safe(self, fridge_row: int, product_idx: int) -> bool:
+        fridges, product = self._fridges, self._city.products[product_idx]
+        return bool(
+            fridges.power_on[fridge_row] == 1
+            and product.storage_low_celsius <= fridges.temperature_celsius[fridge_row] <= product.storage_high_celsius
+            and not fridges.excursion_minutes[fridge_row] > _SAFE_BUDGET_SHARE * product.excursion_budget_minutes
+        )
+
+    def _doses_of_room(self, lot_row: int, fridge_row: int) -> float:
+        return (self._room[fridge_row] + _VOLUME_SLACK_LITRES) / float(self._stock.litres_per_dose[lot_row])
+
+    def _whole_vials(self, lot_row: int, doses: float) -> int:
+        per_vial = int(self._stock.doses_per_vial[lot_row])
+        return max(0, math.floor(doses / per_vial)) * per_vial
+
+    def _vials_up(self, lot_row: int, doses: float) -> float:
+        per_vial = int(self._stock.doses_per_vial[lot_row])
+        return math.ceil(doses / per_vial) * per_vial
+
+    def _transfer(
+        self, lot_row: int, to_idx: int, to_fridge_row: int, van_idx: int, doses: int, why: Why
+    ) -> DoseTransfer:
+        from_idx = int(self._lots.site_idx[lot_row])
+        return DoseTransfer(
+            from_site_id=self._city.sites[from_idx].site_id,
+            to_site_id=self._city.sites[to_idx].site_id,
+            product_id=self._city.products[int(self._lots.product_idx[lot_row])].product_id,
+            lot_number=self._lots.lot_number[lot_row],
+            from_fridge_id=self._fridges.fridge_id[int(self._lots.fridge_row[lot_row])],
+            to_fridge_id=self._fridges.fridge_id[to_fridge_row],
+            van_id=self._city.vans[van_idx].van_id,
+            doses=doses,
+            travel_minutes=self._city.travel_by_pair[from_idx, to_idx],
+            why=why,
+        )
+
+    def _book_shipment(self, transfer: DoseTransfer, lot_row: int, to_fridge_row: int) -> None:
+        sites = self._city.site_to_idx
+        from_idx, to_idx = sites[transfer.from_site_id], sites[transfer.to_site_id]
+        van_idx = self._city.van_to_idx[transfer.van_id]
+        litres_left = self._van_litres(van_idx) - transfer.doses * float(self._stock.litres_per_dose[lot_row])
+        self._trips[van_idx] = _Trip(from_idx, to_idx, litres_left)
+        if not self._stock.failing[lot_row]:
+            self._spare[from_idx] -= transfer.doses
+        self._book_vials(lot_row, to_fridge_row, transfer.doses)
+        self._taken_keys.add(transfer.key)
+
+    def _book_vials(self, lot_row: int, to_fridge_row: int, doses: int) -> None:
+        self._vials[lot_row] -= doses
+        self._room[to_fridge_row] -= doses * float(self._stock.litres_per_dose[lot_row])
+
+    def _book_arrival(self, site_id: str, decision: DoseTransfer | FridgeMove) -> None:
+        """Take the room that something on its way will fill."""
+        row = self._fridge_row(self._city.site_to_idx[site_id], decision.to_fridge_id)
+        product_idx = self._city.product_to_idx.get(decision.product_id)
+        if row is not None and product_idx is not None:
+            product = self._city.products[product_idx]
+            self._room[row] -= decision.doses * product.litres_per_vial / product.doses_per_vial
+
+    def _fridge_row(self, site_idx: int, fridge_id: str) -> int | None:
+        return next((row for row in self._fridge_rows(site_idx) if self._fridges.fridge_id[row] == fridge_id), None)
+
+    def _lot_row(self, site_idx: int, fridge_id: str, lot_number: str) -> int | None:
+        fridge_row = self._fridge_row(site_idx, fridge_id)
+        return next(
+            (
+                row
+                for row in self.lot_rows(site_idx)
+                if self._lots.fridge_row[row] == fridge_row and self._lots.lot_number[row] == lot_number
+            ),
+            None,
+        )
+
+
+def _spare_doses(situation: Situation, stock: Stock, forecast: ArrivalForecast) -> FloatArray:
+    """
+    Doses that a site may give, (S,): beyond those booked and the safety share, and beyond a busy rest of the day.
+
+    Doses in a failing fridge are no stock to rely on; nothing is spare where bookings or the stock are unknown.
+    """
+    state, limits = situation.state, situation.state.city.limits
+    relied_on = stock.usable & ~stock.failing
+    held = np.bincount(
+        state.lots.site_idx,
+        (stock.free_doses + state.lots.open_vial_doses) * relied_on,
+        state.city.num_sites,
+    )
+    booked = np.ceil(state.booked_people.sum(axis=1) * (1 + limits.safety_stock_share))
+    kept = np.maximum(booked, forecast.doses_rest_of_day[:, _KEPT_LEVEL_IDX])
+    standing = situation.standing
+    may_give = standing.alterable & standing.stock_fresh & np.isfinite(kept)
+    return np.where(may_give, np.maximum(held - np.nan_to_num(kept), 0.0), 0.0)

@@ -1,0 +1,32 @@
+"""INSERT of what is not there yet, in the words of either database."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+UpsertInsert = sqlite.Insert | postgresql.Insert
+
+
+def insert_new(connection: Connection, table: Table) -> UpsertInsert:
+    """INSERT that leaves out rows which a key of the table already has."""
+    return _insert_new(connection.dialect.name, table)
+
+
+def insert_or_replace(connection: Connection, table: Table, replaced: str) -> UpsertInsert:
+    """INSERT that gives the column `replaced` its new value where the row's primary key is there already."""
+    statement = _insert(connection.dialect.name, table)
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns), set_={replaced: statement.excluded[replaced]}
+    )
+
+
+@lru_cache
+def _insert_new(dialect: str, table: Table) -> UpsertInsert:
+    return _insert(dialect, table).on_conflict_do_nothing()
+
+
+def _insert(dialect: str, table: Table) -> UpsertInsert:
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)

@@ -1,0 +1,166 @@
+"""Orders: made and withdrawn by a cycle, moved on by receipts, expired by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, literal_column, or_, select, update
+
+from doseflow.domain.orders import FINAL_STATES, NEXT_STATES, Commitments, Order, OrderState
+from doseflow.errors import OrderNotFound
+from doseflow.store.commands import in_force
+from doseflow.store.decision_codec import DecisionIdentity, decision_from_json, decision_to_json, key_text
+from doseflow.store.insert_new import insert_new
+from doseflow.store.many_rows import Column, ManyRows
+from doseflow.store.tables import orders as table
+
+REFUSAL_BINDS_FOR = timedelta(minutes=60)
+"""How long a refused decision must not be asked for again."""
+
+ORDER_COLUMNS = tuple(table.c[one.name] for one in fields(Order))
+"""Columns that an order is read from, in the order of its fields."""
+
+_DECISION = ORDER_COLUMNS.index(table.c.decision)
+_STATE = ORDER_COLUMNS.index(table.c.state)
+_AS_THEY_ARE = [one.name for one in fields(Order) if one.name not in {"decision", "state"}]
+_OPEN = [state.value for state in OrderState if state not in FINAL_STATES]
+_WITHDRAWABLE = [state.value for state in OrderState if OrderState.WITHDRAWN in NEXT_STATES[state]]
+_BINDING = [OrderState.SENT.value, OrderState.ACKNOWLEDGED.value, OrderState.UNDER_WAY.value]
+
+# Statements of every cycle are made once: making one takes longer than running it.
+_INSERT = ManyRows(lambda connection: insert_new(connection, table))
+_WITHDRAW = (
+    update(table)
+    .where(table.c.order_id.in_(bindparam("order_ids", expanding=True)), table.c.state.in_(_WITHDRAWABLE))
+    .values(state=OrderState.WITHDRAWN.value, changed_at=bindparam("now"))
+    .returning(table.c.order_no, table.c.order_id, table.c.site_id)
+)
+_EXPIRE = (
+    update(table)
+    .where(table.c.state.in_(_OPEN), table.c.due_at < bindparam("now"))
+    .values(state=OrderState.EXPIRED.value, changed_at=bindparam("now"))
+    .returning(table.c.order_id)
+)
+_OPEN_IDS = select(table.c.decision_key, table.c.quantity, table.c.order_id).where(table.c.state.in_(_OPEN))
+_BIND_THE_NEXT_PLAN = (
+    select(table.c.state, table.c.decision)
+    .where(
+        or_(
+            table.c.state.in_(_BINDING),
+            and_(
+                # No order is refused after it was due, so the index on the due moment of refused ones finds them.
+                table.c.state == literal_column(f"'{OrderState.REFUSED}'"),
+                table.c.due_at >= bindparam("since"),
+                table.c.changed_at >= bindparam("since"),
+            ),
+        )
+    )
+    .order_by(table.c.order_no)
+)
+
+
+def insert_orders(connection: Connection, orders: Sequence[Order]) -> None:
+    """Keep orders; one that is there already stays as it is."""
+    _INSERT.run(connection, _columns(orders))
+
+
+def withdraw_orders(connection: Connection, order_ids: Sequence[str], now: datetime) -> dict[str, str]:
+    """Withdraw those of the orders that no site has answered yet; for each, the site that must be told."""
+    if not order_ids:
+        return {}
+    rows = connection.execute(_WITHDRAW, {"order_ids": order_ids, "now": now})
+    return {row.order_id: row.site_id for row in sorted(rows)}
+
+
+def keys_of(connection: Connection, order_ids: Sequence[str]) -> set[str]:
+    """The decision keys, as text, of orders."""
+    if not order_ids:
+        return set()
+    return set(connection.execute(select(table.c.decision_key).where(table.c.order_id.in_(order_ids))).scalars())
+
+
+def open_order_ids(connection: Connection) -> dict[DecisionIdentity, str]:
+    """The id of the open order for each decision that has one."""
+    return {(key, quantity): order_id for key, quantity, order_id in connection.execute(_OPEN_IDS)}
+
+
+def read_orders(
+    connection: Connection, states: Sequence[OrderState] | None, site_id: str | None, limit: int
+) -> list[Order]:
+    """Orders, newest first."""
+    statement = select(*ORDER_COLUMNS).order_by(table.c.order_no.desc()).limit(limit)
+    if states is not None:
+        statement = statement.where(table.c.state.in_([state.value for state in states]))
+    if site_id is not None:
+        statement = statement.where(table.c.site_id == site_id)
+    return [order_of_values(row) for row in connection.execute(statement)]
+
+
+def read_order(connection: Connection, order_id: str, *, for_update: bool = False) -> Order:
+    """
+    One order.
+
+    Raises
+    ------
+    OrderNotFound
+    """
+    statement = select(*ORDER_COLUMNS).where(table.c.order_id == order_id)
+    if for_update:
+        statement = statement.with_for_update()
+    row = connection.execute(statement).one_or_none()
+    if row is None:
+        raise OrderNotFound(f"no order has the id {order_id!r}")
+    return order_of_values(row)
+
+
+def set_state(connection: Connection, order: Order, changed_at: datetime) -> None:
+    """Put an order into the state, with the refusal, that it has now."""
+    connection.execute(
+        update(table)
+        .where(table.c.order_id == order.order_id)
+        .values(state=order.state.value, refusal_reason=order.refusal_reason, changed_at=changed_at)
+    )
+
+
+def expire_orders(connection: Connection, now: datetime) -> list[str]:
+    """Move open orders past their due moment to `expired`; their ids."""
+    return sorted(connection.execute(_EXPIRE, {"now": now}).scalars())
+
+
+def commitments(connection: Connection, now: datetime) -> Commitments:
+    """What binds the next plan."""
+    by_state: dict[str, list[Any]] = {state: [] for state in OrderState}
+    for state, decision in connection.execute(_BIND_THE_NEXT_PLAN, {"since": now - REFUSAL_BINDS_FOR}):
+        by_state[state].append(decision_from_json(decision))
+    commands = in_force(connection)
+    return Commitments(
+        acknowledged=tuple(by_state[OrderState.ACKNOWLEDGED]),
+        under_way=tuple(by_state[OrderState.UNDER_WAY]),
+        sent=tuple(by_state[OrderState.SENT]),
+        refused=tuple(by_state[OrderState.REFUSED]),
+        pinned=commands.pinned,
+        frozen_site_ids=commands.frozen_site_ids,
+        suspended_site_ids=commands.suspended_site_ids,
+    )
+
+
+def order_of_values(values: Sequence[Any]) -> Order:
+    """The order of the values of `ORDER_COLUMNS`."""
+    read = list(values)
+    read[_DECISION] = decision_from_json(read[_DECISION])
+    read[_STATE] = OrderState(read[_STATE])
+    return Order(*read)
+
+
+def _columns(orders: Sequence[Order]) -> dict[str, Column]:
+    columns: dict[str, Column] = {name: [getattr(order, name) for order in orders] for name in _AS_THEY_ARE}
+    return columns | {
+        "decision_key": [key_text(order.decision) for order in orders],
+        "quantity": [float(order.decision.quantity) for order in orders],
+        "decision": [decision_to_json(order.decision) for order in orders],
+        "state": [order.state.value for order in orders],
+        "changed_at": columns["created_at"],
+    }

@@ -1,0 +1,207 @@
+"""SqlPlanStore: cycles whole, orders and receipts, and what binds the next plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import structlog
+from sqlalchemy import Connection
+
+from doseflow.domain.city import City
+from doseflow.domain.cycle import Cycle
+from doseflow.domain.decisions import Decision
+from doseflow.domain.orders import Commitments, Order, OrderReceipt, OrderState
+from doseflow.domain.plan import Plan
+from doseflow.domain.report import ReceivedReport
+from doseflow.domain.state import CityState
+from doseflow.errors import CycleNotFound
+from doseflow.store import commands, cycles, orders, outbox, receipts
+from doseflow.store.cities import KeptCities
+from doseflow.store.commands import CommandKind
+from doseflow.store.decision_codec import DecisionIdentity, key_text
+from doseflow.store.plan_digest import plan_digest
+from doseflow.store.plan_json import order_ids_of, plan_bytes
+from doseflow.store.reports import mark_taken
+from doseflow.store.state_codec import decode_state, encode_state
+from doseflow.store.transactions import Transactions
+
+log = structlog.get_logger(__name__)
+
+
+class SqlPlanStore:
+    """The plan store on SQLite or PostgreSQL; thread-safe."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._cities = KeptCities(transactions)
+        self._city_digest: str | None = None
+
+    def save_city(self, city: City) -> None:
+        """Keep the city; from now on this store's latest state is the latest of this city."""
+        self._city_digest = self._cities.keep(city)
+
+    def save_cycle(self, cycle: Cycle, taken: Sequence[ReceivedReport]) -> None:
+        """Keep a cycle whole, in one transaction; again changes nothing."""
+        city_digest = self._cities.keep(cycle.state.city)
+        state = encode_state(cycle.state)
+        with self._transactions.write() as connection:
+            if not cycles.insert_cycle(connection, cycle, city_digest, len(taken)):
+                return
+            order_ids = _save_orders(connection, cycle)
+            if len(order_ids) < len(cycle.plan.decisions):
+                order_ids = orders.open_order_ids(connection) | order_ids
+            plan = plan_bytes(cycle, order_ids)
+            cycles.insert_plan(connection, cycle.cycle_id, plan, state)
+            mark_taken(connection, cycle.cycle_id, taken)
+
+    def latest_state(self) -> CityState | None:
+        """
+        The state of the latest cycle: of the city saved last by this process, or of any city where it saved none.
+
+        None where there is none, or where another version has kept it in a way that this one cannot read.
+        """
+        with self._transactions.read() as connection:
+            kept = cycles.latest_inputs(connection, self._city_digest)
+        if kept is None:
+            return None
+        city_digest, state = kept
+        try:
+            return decode_state(state, self._cities.read(city_digest))
+        except ValueError as error:
+            log.warning("kept_state_unreadable", reason=str(error))
+            return None
+
+    def cycle_inputs(self, cycle_id: str) -> tuple[CityState, cycles.CycleRecord]:
+        """
+        The state a cycle was planned on, and its record.
+
+        Raises
+        ------
+        CycleNotFound
+            There is no such cycle, or its inputs are no longer kept or readable.
+        """
+        with self._transactions.read() as connection:
+            record = cycles.read_record(connection, cycle_id)
+            state = cycles.read_inputs(connection, cycle_id)
+        try:
+            return decode_state(state, self._cities.read(record["city_digest"])), record
+        except ValueError as error:
+            raise CycleNotFound(f"the inputs of cycle {cycle_id} cannot be read: {error}") from error
+
+    def digest_of(self, plan: Plan) -> str:
+        """Digest of what a plan decides."""
+        return plan_digest(plan)
+
+    def latest_cycle(self) -> cycles.CycleRecord | None:
+        """The record of the latest cycle, ready to be sent as JSON."""
+        with self._transactions.read() as connection:
+            return cycles.latest_record(connection)
+
+    def plan(self, plan_id: str) -> dict[str, object]:
+        """
+        A plan as kept, ready to be sent as JSON.
+
+        Raises
+        ------
+        PlanNotFound
+        """
+        with self._transactions.read() as connection:
+            return cycles.read_plan(connection, plan_id)
+
+    def orders(
+        self, *, states: Sequence[OrderState] | None = None, site_id: str | None = None, limit: int = 1000
+    ) -> list[Order]:
+        """Orders, newest first; `site_id` is the site that must act."""
+        with self._transactions.read() as connection:
+            return orders.read_orders(connection, states, site_id, limit)
+
+    def order(self, order_id: str) -> Order:
+        """
+        One order.
+
+        Raises
+        ------
+        OrderNotFound
+        """
+        with self._transactions.read() as connection:
+            return orders.read_order(connection, order_id)
+
+    def commitments(self, now: datetime) -> Commitments:
+        """What binds the next plan."""
+        with self._transactions.read() as connection:
+            return orders.commitments(connection, now)
+
+    def record_receipt(self, order_id: str, receipt: OrderReceipt) -> Order:
+        """
+        Apply a receipt; the same receipt twice changes nothing.
+
+        Raises
+        ------
+        OrderNotFound, ReceiptRefused
+        """
+        with self._transactions.write() as connection:
+            return receipts.record(connection, order_id, receipt)
+
+    def expire_orders(self, now: datetime) -> list[str]:
+        """Move open orders past their due moment to `expired`, what was not told of them to the dead letters."""
+        with self._transactions.write() as connection:
+            expired = orders.expire_orders(connection, now)
+            if expired:
+                outbox.give_up(connection, expired, now)
+        return expired
+
+    def freeze_site(self, site_id: str, now: datetime) -> None:
+        """Leave a site as it is, until `unfreeze_site`."""
+        self._set_for_site(CommandKind.FREEZE, site_id, now)
+
+    def unfreeze_site(self, site_id: str, now: datetime) -> None:
+        """End `freeze_site`."""
+        self._lift(CommandKind.FREEZE, site_id, now)
+
+    def suspend_site(self, site_id: str, now: datetime) -> None:
+        """Stop vaccination at a site, until `resume_site`."""
+        self._set_for_site(CommandKind.SUSPEND, site_id, now)
+
+    def resume_site(self, site_id: str, now: datetime) -> None:
+        """End `suspend_site`."""
+        self._lift(CommandKind.SUSPEND, site_id, now)
+
+    def pin(self, decision: Decision, now: datetime) -> None:
+        """Want a decision in every plan, until `unpin`; it replaces a pinned one of the same key."""
+        with self._transactions.write() as connection:
+            commands.pin(connection, decision, now)
+
+    def unpin(self, decision: Decision, now: datetime) -> None:
+        """End `pin`; the quantity does not matter."""
+        self._lift(CommandKind.PIN, key_text(decision), now)
+
+    def forget_inputs_before(self, moment: datetime) -> int:
+        """Drop the inputs of cycles that started before a moment: they cannot be replayed any more; how many."""
+        with self._transactions.write() as connection:
+            return cycles.forget_inputs_before(connection, moment)
+
+    def _set_for_site(self, kind: CommandKind, site_id: str, now: datetime) -> None:
+        with self._transactions.write() as connection:
+            commands.set_for_site(connection, kind, site_id, now)
+
+    def _lift(self, kind: CommandKind, subject: str, now: datetime) -> None:
+        with self._transactions.write() as connection:
+            commands.lift(connection, kind, subject, now)
+
+
+def _save_orders(connection: Connection, cycle: Cycle) -> dict[DecisionIdentity, str]:
+    """Withdraw and make the cycle's orders, fill the outbox, withdrawals first; ids of the orders made."""
+    now = cycle.plan.as_of
+    withdrawn = orders.withdraw_orders(connection, cycle.withdrawn_order_ids, now)
+    # A site that answered while the plan was made keeps its order, and gets no second one for the same thing.
+    answered = orders.keys_of(connection, [one for one in cycle.withdrawn_order_ids if one not in withdrawn])
+    made = cycle.new_orders
+    if answered:
+        made = tuple(order for order in made if key_text(order.decision) not in answered)
+        cycles.correct_counts(connection, cycle.cycle_id, len(made), len(withdrawn))
+    orders.insert_orders(connection, made)
+    outbox.drop_untold(connection, list(withdrawn))
+    withdrawals = [(outbox.WITHDRAWAL, order_id, site_id) for order_id, site_id in withdrawn.items()]
+    outbox.put(connection, withdrawals + [(outbox.ORDER, one.order_id, one.site_id) for one in made], now)
+    return order_ids_of(made)

@@ -1,0 +1,180 @@
+"""The one schema. What each table keeps, and for how long, stands in docs/reference/store.md."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Date,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from doseflow.store.columns import GrowingKey, Moment, OutsideText
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_NOT_TAKEN = text("cycle_id IS NULL")
+_WAITING = text("delivered_at IS NULL AND dead_at IS NULL")
+_DEAD = text("delivered_at IS NULL AND dead_at IS NOT NULL")
+_REFUSED = text("state = 'refused'")
+_IN_FORCE = text("lifted_at IS NULL")
+
+cities = Table(
+    "cities",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("city_id", String(100), nullable=False),
+    Column("city", LargeBinary, nullable=False),
+)
+
+cycles = Table(
+    "cycles",
+    metadata,
+    Column("cycle_no", GrowingKey, primary_key=True),
+    Column("cycle_id", String(100), nullable=False, unique=True),
+    Column("city_digest", ForeignKey("cities.digest"), nullable=False),
+    Column("started_at", Moment, nullable=False, index=True),
+    Column("completed_at", Moment, nullable=False),
+    Column("planner", String(100), nullable=False),
+    Column("why_this_planner", Text, nullable=False),
+    Column("forecaster", String(100), nullable=False),
+    Column("repair_path", String(20), nullable=False),
+    Column("num_sites", Integer, nullable=False),
+    Column("num_reports", Integer, nullable=False),
+    Column("num_orders", Integer, nullable=False),
+    Column("num_withdrawn", Integer, nullable=False),
+    Column("plan_digest", String(64), nullable=False),
+    Column("infeasible", Text),
+    Column("stage_milliseconds", Text, nullable=False),
+)
+
+cycle_inputs = Table(
+    "cycle_inputs",
+    metadata,
+    Column("cycle_id", ForeignKey("cycles.cycle_id"), primary_key=True),
+    Column("codec", String(20), nullable=False),
+    Column("state", LargeBinary, nullable=False),
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    Column("cycle_id", ForeignKey("cycles.cycle_id"), primary_key=True),
+    Column("plan", LargeBinary, nullable=False),
+)
+
+reports = Table(
+    "reports",
+    metadata,
+    Column("report_no", GrowingKey, primary_key=True),
+    Column("site_id", String(100), nullable=False),
+    Column("report_id", OutsideText(100), nullable=False),
+    Column("valid_at", Moment, nullable=False),
+    Column("received_at", Moment, nullable=False),
+    Column("arrivals_people", Integer),
+    Column("cycle_id", ForeignKey("cycles.cycle_id")),
+    Column("raw", LargeBinary, nullable=False),
+    # The report's id leads: ids that grow with time keep the pages being written few.
+    UniqueConstraint("report_id", "site_id"),
+    Index("ix_reports_pending", "report_no", sqlite_where=_NOT_TAKEN, postgresql_where=_NOT_TAKEN),
+    # Holds all that the arrival history reads, in the order in which later readings win.
+    Index("ix_reports_arrivals", "valid_at", "report_no", "site_id", "arrivals_people"),
+)
+
+quarantine = Table(
+    "quarantine",
+    metadata,
+    Column("quarantine_id", GrowingKey, primary_key=True),
+    Column("received_at", Moment, nullable=False),
+    Column("site_id", OutsideText),
+    Column("field", OutsideText, nullable=False),
+    Column("reason", OutsideText, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+    Column("num_bytes", Integer, nullable=False),
+)
+
+arrival_days = Table(
+    "arrival_days",
+    metadata,
+    Column("day_on", Date, primary_key=True),
+    Column("site_id", String(100), primary_key=True),
+    Column("people", LargeBinary, nullable=False),
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("order_no", GrowingKey, primary_key=True),
+    Column("order_id", String(100), nullable=False, unique=True),
+    Column("cycle_id", ForeignKey("cycles.cycle_id"), nullable=False),
+    Column("site_id", String(100), nullable=False),
+    Column("expecting_site_id", String(100)),
+    Column("decision_key", Text, nullable=False),
+    Column("quantity", Float, nullable=False),
+    Column("decision", Text, nullable=False),
+    Column("reason_en", Text, nullable=False),
+    Column("reason_zh", Text, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("changed_at", Moment, nullable=False),
+    Column("refusal_reason", OutsideText, nullable=False),
+    Index("ix_orders_state", "state", "order_no"),
+    Index("ix_orders_refused", "due_at", sqlite_where=_REFUSED, postgresql_where=_REFUSED),
+    Index("ix_orders_site", "site_id", "order_no"),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("order_id", ForeignKey("orders.order_id"), primary_key=True),
+    Column("receipt_key", OutsideText(110), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("reason", OutsideText, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("entry_id", GrowingKey, primary_key=True),
+    Column("order_id", ForeignKey("orders.order_id"), nullable=False),
+    Column("topic", String(20), nullable=False),
+    Column("site_id", String(100), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_attempt_at", Moment, nullable=False),
+    Column("delivered_at", Moment),
+    Column("dead_at", Moment),
+    Column("last_error", OutsideText, nullable=False),
+    Index("ix_outbox_order", "order_id"),
+    Index("ix_outbox_waiting", "entry_id", sqlite_where=_WAITING, postgresql_where=_WAITING),
+    Index("ix_outbox_dead", "entry_id", sqlite_where=_DEAD, postgresql_where=_DEAD),
+)
+
+commands = Table(
+    "commands",
+    metadata,
+    Column("command_no", GrowingKey, primary_key=True),
+    Column("kind", String(20), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("decision", Text),
+    Column("set_at", Moment, nullable=False),
+    Column("lifted_at", Moment),
+    Index("ix_commands_in_force", "kind", "subject", unique=True, sqlite_where=_IN_FORCE, postgresql_where=_IN_FORCE),
+)

@@ -1,0 +1,77 @@
+"""GET /api/v1/sites: every site now; GET /api/v1/sites/{site_id}: one site in full."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter
+
+from doseflow.domain.forecast import ArrivalForecast
+from doseflow.domain.state import CityState
+from doseflow.errors import SiteUnknown
+from doseflow.live.live_city import LiveCity
+from doseflow.state.unknown import unknown_state
+from doseflow.web.error_responses import ERROR_TO_PROBLEM, STORE_UNAVAILABLE, documented
+from doseflow.web.json_answer import JsonAnswer, json_bytes
+from doseflow.web.living import AskLiving, Living
+from doseflow.web.order_view import order_row
+from doseflow.web.site_detail import SiteDetailAnswer, site_detail
+from doseflow.web.site_view import SitesAnswer, site_rows, sites_answer
+
+ORDERS_OF_SITE = 50
+REPORTS_OF_SITE = 5
+router = APIRouter(prefix="/api/v1", tags=["sites"])
+
+
+@router.get("/sites", responses={200: {"model": SitesAnswer}, **documented(STORE_UNAVAILABLE)})
+def get_sites(living: AskLiving) -> JsonAnswer:
+    """Every site at the city's own moment, with what troubles it."""
+    return JsonAnswer(living.sites_cache.get(_moment_key(living), lambda: _sites_body(living)))
+
+
+@router.get(
+    "/sites/{site_id}",
+    responses={200: {"model": SiteDetailAnswer}, **documented(ERROR_TO_PROBLEM[SiteUnknown], STORE_UNAVAILABLE)},
+)
+def get_site(site_id: str, living: AskLiving) -> JsonAnswer:
+    """One site in full."""
+    live = living.live
+    require_site(live, site_id)
+    now, (state, forecast) = live.clock.now(), _known(live)
+    row = site_rows(state, forecast, now, living.params.trouble)[state.city.site_to_idx[site_id]]
+    orders = [order_row(order) for order in live.plans.orders(site_id=site_id, limit=ORDERS_OF_SITE)]
+    reports = live.reports.reports_of_site(site_id, REPORTS_OF_SITE)
+    return JsonAnswer(site_detail(state, forecast, row, orders, reports, now=now))
+
+
+def require_site(live: LiveCity, site_id: str) -> None:
+    """
+    Check that the city has the site.
+
+    Raises
+    ------
+    SiteUnknown
+    """
+    if site_id not in live.city.site_to_idx:
+        sites = f"the {live.city.num_sites} sites of {live.city.name}"
+        raise SiteUnknown("site_id", f"must be one of {sites}, got {site_id!r}")
+
+
+def _sites_body(living: Living) -> bytes:
+    live = living.live
+    cycle_id = None if live.latest is None else live.latest.cycle_id
+    state, forecast = _known(live)
+    answer = sites_answer(state, forecast, cycle_id=cycle_id, now=live.clock.now(), params=living.params.trouble)
+    return json_bytes(answer)
+
+
+def _known(live: LiveCity) -> tuple[CityState, ArrivalForecast | None]:
+    """The state and forecast of the latest cycle; before the first one, where the store stands."""
+    if live.latest is not None:
+        return live.latest.state, live.latest.forecast
+    return live.plans.latest_state() or unknown_state(live.city, live.clock.now()), None
+
+
+def _moment_key(living: Living) -> tuple[str | None, datetime]:
+    latest = living.live.latest
+    return (None if latest is None else latest.cycle_id, living.live.clock.now().replace(microsecond=0))

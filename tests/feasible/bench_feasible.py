@@ -1,0 +1,57 @@
+"""
+How long the feasible layer takes: `python tests/feasible/bench_feasible.py --sites 200 --decisions 120 --cycles 300`.
+
+Prints milliseconds (p50, p95, p99) for proposals that are allowed as they stand, for proposals that need the solver, and for
+the same ones trimmed instead. The states are the random untidy ones of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from feasible_city import make_forecast, random_proposal, random_state
+
+from doseflow.domain.plan import Infeasible, Proposal, RepairPath
+from doseflow.feasible.layer import FeasibleLayer, FeasibleParams
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", type=int, default=200)
+    parser.add_argument("--decisions", type=int, default=120)
+    parser.add_argument("--cycles", type=int, default=300)
+    options = parser.parse_args()
+    solver, trimmer = FeasibleLayer(), FeasibleLayer(FeasibleParams(force_path=RepairPath.TRIMMED))
+    taken: dict[str, list[float]] = {}
+    for seed in range(options.cycles):
+        rng = np.random.default_rng(seed)
+        state = random_state(rng, options.sites)
+        forecast = make_forecast(state)
+        proposal = Proposal("bench", tuple(random_proposal(rng, state, options.decisions, wild=0.02)))
+        plan = timed(solver, state, forecast, proposal, taken)
+        timed(trimmer, state, forecast, proposal, taken)
+        allowed = Proposal("bench", tuple(planned.decision for planned in plan.decisions))
+        timed(solver, state, forecast, allowed, taken)
+    for path, milliseconds in sorted(taken.items()):
+        p50, p95, p99 = np.percentile(milliseconds, [50, 95, 99])
+        print(f"{path:10s} n={len(milliseconds):4d} p50={p50:6.2f} p95={p95:6.2f} p99={p99:6.2f} max={max(milliseconds):6.2f} ms")
+
+
+def timed(layer, state, forecast, proposal, taken):
+    start = time.perf_counter()
+    plan = layer(state, forecast, proposal)
+    elapsed = (time.perf_counter() - start) * 1000
+    assert not isinstance(plan, Infeasible)
+    taken.setdefault(plan.repair_path, []).append(elapsed)
+    return plan
+
+
+if __name__ == "__main__":
+    main()
