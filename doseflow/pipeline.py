@@ -7,14 +7,15 @@ The sentence that doseflow is, on one page. It has no clock and no I/O of its ow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from doseflow.dispatch.order_difference import orders_from_difference
 from doseflow.domain.city import FloatArray
 from doseflow.domain.cycle import Cycle
+from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.orders import Commitments, Order
-from doseflow.domain.plan import Infeasible, Plan, RepairPath
+from doseflow.domain.plan import Infeasible, Plan, Proposal, RepairPath
 from doseflow.domain.report import ReceivedReport
 from doseflow.domain.state import CityState
 from doseflow.ports import Feasible, Forecaster, Policy
@@ -67,10 +68,11 @@ def plan_state(
     with stopwatch.stage("forecast"):
         forecast = planner.forecaster(state)
     with stopwatch.stage("policy"):
-        proposal = planner.policy(state, forecast)
+        proposal, failure = propose(planner.policy, state, forecast)
     with stopwatch.stage("feasible"):
         outcome = planner.feasible(state, forecast, proposal)
         plan = outcome if isinstance(outcome, Plan) else hold_everything(state, outcome)
+        plan = replace(plan, why_this_planner=failure) if failure else plan
     with stopwatch.stage("orders"):
         new_orders, withdrawn = orders_from_difference(plan, open_orders, cycle_id)
     return Cycle(
@@ -85,6 +87,14 @@ def plan_state(
         withdrawn_order_ids=withdrawn,
         stage_milliseconds=stopwatch.stage_milliseconds,
     )
+
+
+def propose(policy: Policy, state: CityState, forecast: ArrivalForecast) -> tuple[Proposal, str]:
+    """What the policy would like; where it fails, nothing, and the reason, which stands on the plan."""
+    try:
+        return policy(state, forecast), ""
+    except Exception as error:  # noqa: BLE001 - the boundary of the policy: a city gets an answer every cycle
+        return Proposal("hold", ()), f"{policy.name} failed: {type(error).__name__}: {error}"
 
 
 def hold_everything(state: CityState, infeasible: Infeasible) -> Plan:

@@ -3,9 +3,9 @@ Make `doseflow/simulate/packaged/czech_200_*` from the originals of the Czech va
 
     python tools/package_czech.py ORIGINALS [--out FOLDER]
 
-ORIGINALS holds `sites.csv`, `rezervace_site_day.csv.gz`, `spotreba_site_day.csv.gz` and `distribuce_site_day.csv.gz`. The same
-originals give the same bytes with the same zlib, and the same rows with any. What is kept, dropped and corrected, and the terms
-of the data, stand in docs/reference/cities.md.
+ORIGINALS holds `sites.csv`, `rezervace_site_day.csv.gz`, `spotreba_site_day.csv.gz` and `distribuce_site_day.csv.gz`.
+The same originals give the same bytes with the same zlib, and the same rows with any. What is kept, dropped and
+corrected, and the terms of the data, stand in docs/reference/cities.md.
 """
 
 from __future__ import annotations
@@ -221,7 +221,9 @@ def _count_use(rows: Iterator[Row], counts: Counts) -> None:
 
 
 def _count_deliveries(rows: Iterator[Row], counts: Counts) -> None:
-    """`Příjem` is received from the maker; `Výdej` leaves the place, for another named place or for general practice."""
+    """
+    `Příjem` is received from the maker; `Výdej` leaves the place, for another named place or for general practice.
+    """
     for row in rows:
         doses, product = int(row["pocet_davek"]), PRODUCTS[row["ockovaci_latka"]]
         giver_id, taker_id = row["ockovaci_misto_id"], row["cilove_ockovaci_misto_id"]

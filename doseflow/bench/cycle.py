@@ -18,7 +18,7 @@ import numpy as np
 
 from doseflow.bench.figures import Figure, percentile_figure
 from doseflow.bootstrap import OpenCity, open_city
-from doseflow.demo.playing import deliver_and_answer, import_past_weeks, join_reports
+from doseflow.demo.playing import bring_receipts, hand_over_orders, import_past_weeks, join_reports
 from doseflow.live.clocks import SimulatedClock
 from doseflow.settings import Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
@@ -127,6 +127,7 @@ def _measure(
 def _one_cycle(opened: OpenCity, city: SimulatedCity, clock: SimulatedClock) -> tuple[dict[str, float], int]:
     city.advance(5)
     clock.set(city.now)
+    bring_receipts(opened, city)
     body = join_reports(city.reports())
     began_seconds = clock.monotonic_seconds()
     opened.live.submit(body)
@@ -136,5 +137,5 @@ def _one_cycle(opened: OpenCity, city: SimulatedCity, clock: SimulatedClock) -> 
     stages = {"intake": intake_milliseconds} | cycle.stage_milliseconds
     # What no stage claims (locks, events) belongs to the total too.
     stages["between"] = whole_milliseconds - sum(stages.values())
-    deliver_and_answer(opened, city)
+    hand_over_orders(opened, city)
     return stages, len(cycle.new_orders)

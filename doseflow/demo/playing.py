@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+import contextlib
 
 import orjson
 
@@ -28,15 +28,15 @@ def import_past_weeks(opened: OpenCity, city: SimulatedCity) -> None:
     opened.live.use_history(load_history(opened.store, city.city, opened.live.clock))
 
 
-def deliver_and_answer(opened: OpenCity, city: SimulatedCity) -> None:
-    """Hand orders over and bring the receipts back without HTTP: for benchmarks, where only the cycle is measured."""
+def hand_over_orders(opened: OpenCity, city: SimulatedCity) -> None:
+    """Hand orders over without HTTP: for benchmarks, where only the cycle is measured."""
     asyncio.run(relay_once(opened.live.outbox, opened.gateways, opened.live.clock, opened.settings.relay))
     sent = opened.live.plans.orders(states=(OrderState.SENT,))
     city.take_orders([order_as_json(order) for order in sent])
+
+
+def bring_receipts(opened: OpenCity, city: SimulatedCity) -> None:
+    """Bring the sites' receipts of the last minutes back without HTTP."""
     for order_id, receipt in city.receipts():
-        try:
-            opened.live.record_receipt(
-                order_id, read_receipt(orjson.dumps(receipt), opened.live.clock.now() + timedelta(minutes=1))
-            )
-        except (ReceiptRefused, NotFound):
-            continue  # withdrawn or expired meanwhile: the site is told so, and that is all
+        with contextlib.suppress(ReceiptRefused, NotFound):  # withdrawn or expired meanwhile: that is all it means
+            opened.live.record_receipt(order_id, read_receipt(orjson.dumps(receipt), opened.live.clock.now()))

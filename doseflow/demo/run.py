@@ -92,12 +92,12 @@ def _play(
 def _one_cycle(opened: OpenCity, city: SimulatedCity, clock: SimulatedClock, client: CityClient) -> Cycle:
     city.advance(PERIOD_MINUTES)
     clock.set(city.now)
+    for order_id, receipt in city.receipts():
+        client.send_receipt(order_id, receipt)
     client.send_reports(city.reports())
     cycle = opened.live.run_cycle()
     asyncio.run(relay_once(opened.live.outbox, opened.gateways, clock, opened.settings.relay))
     city.take_orders(client.orders(states=("sent",)))
-    for order_id, receipt in city.receipts():
-        client.send_receipt(order_id, receipt)
     return cycle
 
 

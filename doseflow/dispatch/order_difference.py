@@ -13,6 +13,9 @@ from doseflow.domain.plan import Plan, PlannedDecision, RepairPath
 OPEN_STATES: tuple[OrderState, ...] = tuple(state for state in OrderState if state not in FINAL_STATES)
 """States of orders that stand: a plan is compared with these."""
 
+Identity = tuple[tuple[str, ...], float]
+"""Key and quantity of a decision: what it and the order for it are matched by."""
+
 _ID_BYTES = 8
 
 
@@ -29,7 +32,7 @@ def orders_from_difference(
     standing = [(_identity(order.decision), order) for order in open_orders if order.state in OPEN_STATES]
     planned = {_identity(planned.decision): planned for planned in plan.decisions}
     new = planned.keys() - {identity for identity, _ in standing}
-    orders = tuple(_order(one, plan, cycle_id) for identity, one in planned.items() if identity in new)
+    orders = tuple(_order(identity, one, plan, cycle_id) for identity, one in planned.items() if identity in new)
     if plan.repair_path is RepairPath.HELD:
         return orders, ()
     withdrawn = tuple(
@@ -40,26 +43,27 @@ def orders_from_difference(
     return orders, withdrawn
 
 
-def order_id(cycle_id: str, decision: Decision) -> str:
+def order_id(cycle_id: str, identity: Identity) -> str:
     """
     Id of the order for a decision of a cycle: the same wherever and however often it is made.
 
     The cycle leads it, so that ids grow with time and a database writes neighbours next to each other.
     """
-    parts = (*decision.key, repr(float(decision.quantity)))
+    key, quantity = identity
+    parts = (*key, repr(quantity))
     # Lengths keep apart what joined text would confuse.
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return f"{cycle_id}-{hashlib.blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest()}"
 
 
-def _identity(decision: Decision) -> tuple[tuple[str, ...], float]:
+def _identity(decision: Decision) -> Identity:
     return decision.key, float(decision.quantity)
 
 
-def _order(planned: PlannedDecision, plan: Plan, cycle_id: str) -> Order:
+def _order(identity: Identity, planned: PlannedDecision, plan: Plan, cycle_id: str) -> Order:
     decision = planned.decision
     return Order(
-        order_id=order_id(cycle_id, decision),
+        order_id=order_id(cycle_id, identity),
         cycle_id=cycle_id,
         site_id=acting_site_id(decision),
         expecting_site_id=expecting_site_id(decision),

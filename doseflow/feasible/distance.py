@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from doseflow.domain.decisions import Decision, DecisionKind, PreCool, SetPoint, StationChange
 from doseflow.domain.roles import STAGE_TO_IDX
-from doseflow.feasible.entries import unsound_quantity
+from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 
 WEIGHT: dict[DecisionKind, float] = {
@@ -39,31 +37,32 @@ def present_quantity(lookup: StateLookup, decision: Decision) -> int:
     return now or 0
 
 
-def distance(lookup: StateLookup, proposed: Sequence[Decision], planned: Sequence[Decision]) -> float:
+def distance(proposed: Ledger, planned: Ledger) -> float:
     """
     Weighted sum, over everything asked for or ordered, of the difference in quantity.
 
-    Of two proposed decisions with the same key the first counts; the second, and one whose quantity means nothing, count as
-    one unit each.
+    A proposed decision that means nothing, names nothing known, or was asked for before counts as one unit.
     """
-    ordered = {decision.key: decision for decision in planned}
-    total, seen = 0.0, set()
-    for decision in proposed:
-        weight, key = WEIGHT[decision.kind], decision.key
-        if unsound_quantity(decision) is not None or key in seen:
-            total += weight
+    lookup, total = proposed.lookup, 0.0
+    for position, decision in enumerate(proposed.decisions):
+        if not proposed.counts(position):
+            total += WEIGHT[decision.kind]
             continue
-        seen.add(key)
-        total += weight * _difference(lookup, decision, ordered.get(key))
-    for key, decision in ordered.items():
-        if key not in seen:
+        kept = planned.position_of_same(proposed, position)
+        total += _cost(lookup, decision, None if kept is None else planned.decisions[kept])
+    for position, decision in enumerate(planned.decisions):
+        if proposed.position_of_same(planned, position) is None:
             total += WEIGHT[decision.kind] * abs(asked_quantity(decision) - present_quantity(lookup, decision))
     return total
 
 
-def _difference(lookup: StateLookup, decision: Decision, kept: Decision | None) -> int:
+def _cost(lookup: StateLookup, decision: Decision, kept: Decision | None) -> float:
+    """What it costs that of a proposed decision only `kept` is planned."""
+    if kept is decision:
+        return 0.0
+    weight = WEIGHT[decision.kind]
     if kept is None:
-        return abs(asked_quantity(decision) - present_quantity(lookup, decision))
+        return weight * abs(asked_quantity(decision) - present_quantity(lookup, decision))
     if isinstance(decision, SetPoint | PreCool):
-        return int(kept.quantity != decision.quantity)
-    return abs(asked_quantity(decision) - asked_quantity(kept))
+        return weight * (kept.quantity != decision.quantity)
+    return weight * abs(asked_quantity(decision) - asked_quantity(kept))

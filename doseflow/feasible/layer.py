@@ -47,7 +47,7 @@ class FeasibleParams:
 
 @dataclass(frozen=True, slots=True)
 class _Repaired:
-    decisions: tuple[Decision, ...]
+    planned: Ledger
     path: RepairPath
 
 
@@ -71,19 +71,20 @@ class FeasibleLayer:
         outcome = self._repair(asked, found)
         if isinstance(outcome, Infeasible):
             return outcome
-        planned = asked if outcome.path is RepairPath.UNTOUCHED else Ledger(asked.lookup, forecast, outcome.decisions)
-        return _plan(proposal.planner, asked, found, planned, outcome.path)
+        return _plan(proposal.planner, asked, found, outcome)
 
     def _repair(self, asked: Ledger, found: Sequence[Violation]) -> _Repaired | Infeasible:
         forced = self.params.force_path
         if not found and forced in {None, RepairPath.UNTOUCHED}:
-            return _Repaired(tuple(asked.decisions), RepairPath.UNTOUCHED)
+            return _Repaired(asked, RepairPath.UNTOUCHED)
         if forced not in {RepairPath.TRIMMED, RepairPath.HELD} and self._solver_seconds > 0:
             nearest = nearest_decisions(asked, asked.lookup.state.commitments.pinned, self._solver_seconds)
             if nearest is NoSolution.IMPOSSIBLE:
                 return find_clash(asked.lookup, asked.forecast)
-            if not isinstance(nearest, NoSolution) and not _objections(asked, nearest):
-                return _Repaired(nearest, RepairPath.SOLVER)
+            if not isinstance(nearest, NoSolution):
+                planned = Ledger(asked.lookup, asked.forecast, nearest)
+                if not hard_violations(planned):
+                    return _Repaired(planned, RepairPath.SOLVER)
         return _trimmed(asked)
 
     @property
@@ -99,34 +100,33 @@ def _trimmed(asked: Ledger) -> _Repaired | Infeasible:
     mandatory = mandatory_decisions(asked.lookup, asked.forecast)
     if isinstance(mandatory, Infeasible):
         return mandatory
-    decisions = trimmed_decisions(asked.lookup, asked.forecast, asked.decisions, mandatory)
-    objections = _objections(asked, decisions)
+    planned = Ledger(
+        asked.lookup, asked.forecast, trimmed_decisions(asked.lookup, asked.forecast, asked.decisions, mandatory)
+    )
+    objections = hard_violations(planned)
     if objections:
         raise ModelInvalid(f"the referee refuses a trimmed plan: {objections[0].rule}: {objections[0].sentence}")
-    return _Repaired(decisions, RepairPath.TRIMMED)
+    return _Repaired(planned, RepairPath.TRIMMED)
 
 
-def _objections(asked: Ledger, decisions: Sequence[Decision]) -> list[Violation]:
-    return hard_violations(Ledger(asked.lookup, asked.forecast, decisions))
-
-
-def _plan(planner: str, asked: Ledger, found: Sequence[Violation], planned: Ledger, path: RepairPath) -> Plan:
-    state = asked.lookup.state
+def _plan(planner: str, asked: Ledger, found: Sequence[Violation], repaired: _Repaired) -> Plan:
+    state, planned, path = asked.lookup.state, repaired.planned, repaired.path
     return Plan(
         planner=planner,
         as_of=state.as_of,
-        decisions=tuple(_planned(asked, decision) for decision in planned.decisions),
+        decisions=tuple(_planned(asked, planned, position) for position in range(len(planned.decisions))),
         repair_path=path,
-        distance=0.0 if path is RepairPath.UNTOUCHED else distance(asked.lookup, asked.decisions, planned.decisions),
+        distance=0.0 if path is RepairPath.UNTOUCHED else distance(asked, planned),
         dropped=() if path is RepairPath.UNTOUCHED else tuple(_dropped(asked, found, planned)),
         soft_violations=tuple(soft_violations(planned)),
     )
 
 
-def _planned(asked: Ledger, decision: Decision) -> PlannedDecision:
+def _planned(asked: Ledger, planned: Ledger, position: int) -> PlannedDecision:
+    decision = planned.decisions[position]
     reasons = explain(decision, asked.lookup.state, asked.forecast)
-    position = asked.by_key.get(decision.key)
-    wanted = None if position is None else float(asked.decisions[position].quantity)
+    asked_at = asked.position_of_same(planned, position)
+    wanted = None if asked_at is None else float(asked.decisions[asked_at].quantity)
     if wanted is not None and wanted != decision.quantity:
         reasons = explain_cut(reasons, wanted, decision.quantity)
     return PlannedDecision(decision, *reasons, wanted)
@@ -134,22 +134,36 @@ def _planned(asked: Ledger, decision: Decision) -> PlannedDecision:
 
 def _dropped(asked: Ledger, found: Sequence[Violation], planned: Ledger) -> list[PlannedDecision]:
     """Proposed decisions that the plan does not hold, each with the rule that stopped it."""
-    stopped_by: dict[int, Violation] = {}
+    gone = [
+        position
+        for position in range(len(asked.decisions))
+        if not asked.counts(position) or planned.position_of_same(asked, position) is None
+    ]
+    stopped_by = _first_named(found)
+    unnamed = [position for position in gone if position not in stopped_by]
+    stopped_by |= _in_the_way(planned, asked, unnamed)
+    return [_explained_drop(asked, position, stopped_by.get(position)) for position in gone]
+
+
+def _explained_drop(asked: Ledger, position: int, violation: Violation | None) -> PlannedDecision:
+    decision = asked.decisions[position]
+    reasons = explain_drop(decision, asked.lookup.state, violation)
+    return PlannedDecision(decision, *reasons, float(decision.quantity))
+
+
+def _first_named(found: Sequence[Violation]) -> dict[int, Violation]:
+    named: dict[int, Violation] = {}
     for violation in found:
         for position in violation.decision_idx:
-            stopped_by.setdefault(position, violation)
-    dropped = []
-    for position, decision in enumerate(asked.decisions):
-        if asked.by_key.get(decision.key) == position and decision.key in planned.by_key:
-            continue
-        violation = stopped_by.get(position) or _in_the_way(planned, decision)
-        reasons = explain_drop(decision, asked.lookup.state, violation)
-        dropped.append(PlannedDecision(decision, *reasons, float(decision.quantity)))
-    return dropped
+            named.setdefault(position, violation)
+    return named
 
 
-def _in_the_way(planned: Ledger, decision: Decision) -> Violation | None:
-    """The first rule that the plan would break with a decision that no rule objected to in the proposal."""
-    decisions = [*planned.decisions, decision]
-    found = hard_violations(Ledger(planned.lookup, planned.forecast, decisions))
-    return found[0] if found else None
+def _in_the_way(planned: Ledger, asked: Ledger, positions: Sequence[int]) -> dict[int, Violation]:
+    """For decisions that no rule objected to in the proposal: the first rule that the plan would break with them."""
+    if not positions:
+        return {}
+    decisions = [*planned.decisions, *(asked.decisions[position] for position in positions)]
+    found = _first_named(hard_violations(Ledger(planned.lookup, planned.forecast, decisions)))
+    first = len(planned.decisions)
+    return {position: found[first + idx] for idx, position in enumerate(positions) if first + idx in found}

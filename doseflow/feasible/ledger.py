@@ -53,15 +53,21 @@ class Ledger:
     ----------
     decisions
         Judged in this order; of two with the same key the first counts and the second is refused.
+    first
+        Position of the first decision to enter.
     """
 
-    def __init__(self, lookup: StateLookup, forecast: ArrivalForecast, decisions: Sequence[Decision]) -> None:
+    def __init__(
+        self, lookup: StateLookup, forecast: ArrivalForecast, decisions: Sequence[Decision], *, first: int = 0
+    ) -> None:
         self.lookup = lookup
         self.forecast = forecast
         self.decisions = decisions
         self.refusals: list[Refusal] = []
         self.by_key: dict[tuple[str, ...], int] = {}
+        self.keys: dict[int, tuple[str, ...]] = {}
         self._earlier_lots: dict[int, list[int]] = {}
+        self.judged: dict[str, tuple[Any, ...]] = {}
         self.moves: list[find.MoveEntry] = []
         self.station_changes: list[find.StationEntry] = []
         self.transfers: list[find.TransferEntry] = []
@@ -72,8 +78,21 @@ class Ledger:
         self.slot_changes: list[find.SlotEntry] = []
         self.tellings: list[find.TellEntry] = []
         self.sendings: list[find.SendEntry] = []
-        for position, decision in enumerate(decisions):
-            self._enter(position, decision)
+        self.parts: tuple[Ledger, ...] = (self,)
+        for position in range(first, len(decisions)):
+            self._enter(position, decisions[position])
+
+    def extended(self, more: Sequence[Decision]) -> Ledger:
+        """This ledger with decisions added whose keys it does not hold; its `parts` are this one and one of the rest."""
+        decisions = [*self.decisions, *more]
+        rest = Ledger(self.lookup, self.forecast, decisions, first=len(self.decisions))
+        whole = Ledger(self.lookup, self.forecast, decisions, first=len(decisions))
+        whole.parts = (self, rest)
+        whole.by_key, whole.keys = self.by_key | rest.by_key, self.keys | rest.keys
+        whole.refusals = self.refusals + rest.refusals
+        for _, column in _ENTRY_OF.values():
+            setattr(whole, column, getattr(self, column) + getattr(rest, column))
+        return whole
 
     def _enter(self, position: int, decision: Decision) -> None:
         entry_of, column = _ENTRY_OF[type(decision)]
@@ -83,10 +102,15 @@ class Ledger:
         entry = entry_of(self.lookup, position, decision)
         if isinstance(entry, str):
             return self._refuse(KNOWN_THINGS, position, entry)
-        if self.by_key.setdefault(decision.key, position) != position:
+        key = self.keys[position] = decision.key
+        if self.by_key.setdefault(key, position) != position:
             return self._refuse(ASKED_ONCE, position, "the same thing is asked for earlier in the list")
         getattr(self, column).append(entry)
         return None
+
+    def counts(self, position: int) -> bool:
+        """Whether a decision stands in the totals: it was not refused."""
+        return self.by_key.get(self.keys.get(position, ())) == position
 
     def _refuse(self, rule: str, position: int, sentence: str) -> None:
         self.refusals.append(Refusal(rule, position, acting_site_id(self.decisions[position]), sentence))
@@ -140,6 +164,10 @@ class Ledger:
     def out_of_fridge(self) -> dict[int, list[find.LotEntry]]:
         """What leaves each fridge row."""
         return grouped(self.lot_entries, lambda entry: entry.from_fridge_row)
+
+    def position_of_same(self, other: Ledger, position: int) -> int | None:
+        """Position here of what stands at a position of another ledger, by its key; None where it is not here."""
+        return self.by_key.get(other.keys.get(position, ()))
 
     def open_after(self, site_idx: int, stage_idx: int) -> int | None:
         """Stations of a stage that are open after the decisions, None where unknown."""

@@ -14,6 +14,7 @@ from doseflow.domain.state import CityState
 from doseflow.units import epoch_minutes_from_datetime
 
 SECONDS_PER_MINUTE = 60
+_UNKNOWN = -1
 WHOLE_TOLERANCE = 1e-9
 """Slack against rounding when a share of people or a volume is turned into a whole number."""
 
@@ -47,6 +48,8 @@ class StateLookup:
         self._groups: dict[int, dict[tuple[int, int], tuple[int, ...]]] = {}
         self._fridges: dict[int, dict[str, int]] = {}
         self._lots: dict[int, dict[tuple[int, str], int]] = {}
+        self.spare_doses: dict[int, int | None] = {}
+        """What sites can spare, as far as it was reckoned already."""
 
     def name(self, site_idx: int) -> str:
         """What people call the site."""
@@ -66,12 +69,13 @@ class StateLookup:
         return free
 
     @cached_property
-    def on_duty(self) -> IntArray:
+    def on_duty(self) -> list[list[int]]:
         """Free people by site and role, (S, R)."""
         staff, size = self.state.staff, self.city.num_sites * NUM_ROLES
         cells = staff.site_idx * NUM_ROLES + staff.role_idx
         people = np.bincount(cells, weights=np.asarray(self.free_people, dtype=np.float64), minlength=size)
-        return people.astype(np.int64).reshape(-1, NUM_ROLES)
+        by_role: list[list[int]] = people.astype(np.int64).reshape(-1, NUM_ROLES).tolist()
+        return by_role
 
     @cached_property
     def _staff_columns(self) -> tuple[list[int], list[int], RowsBySite]:
@@ -107,9 +111,16 @@ class StateLookup:
 
     # Stations.
 
+    @cached_property
+    def _open_now(self) -> list[list[int]]:
+        known = np.nan_to_num(self.state.stations_open, nan=float(_UNKNOWN))
+        counts: list[list[int]] = np.rint(known).astype(np.int64).tolist()
+        return counts
+
     def open_now(self, site_idx: int, stage_idx: int) -> int | None:
         """Stations of a stage that are open, None where unknown."""
-        return whole_or_none(self.state.stations_open.item(site_idx, stage_idx))
+        count = self._open_now[site_idx][stage_idx]
+        return None if count == _UNKNOWN else count
 
     # Doses and fridges.
 

@@ -55,6 +55,7 @@ class NearestModel:
         self.choices: list[Choice] = list(universe.choices)
         self.lower = [choice.lower for choice in self.choices]
         self.upper = [choice.upper for choice in self.choices]
+        self._steps = [choice.step for choice in self.choices]
         self.objected: set[int] = set()
         self.must_order: set[int] = set()
         self._is_ruled_out = False
@@ -82,7 +83,7 @@ class NearestModel:
 
     def restrict(self, position: int, low: float, high: float) -> None:
         """Keep a choice between two bounds, in the decision's own unit."""
-        step = self._step(position)
+        step = self._steps[position]
         self.lower[position] = max(self.lower[position], math.ceil(low / step - WHOLE_TOLERANCE))
         self.upper[position] = min(self.upper[position], math.floor(high / step + WHOLE_TOLERANCE))
 
@@ -94,11 +95,19 @@ class NearestModel:
 
     def at_most(self, terms: Iterable[Term], bound: float) -> None:
         """Require a weighted sum of choices and switches to be at most `bound`."""
-        steps = [(position, coefficient * self._step(position)) for position, coefficient in terms]
-        if all(coefficient >= 0 for _, coefficient in steps):
+        steps = [(position, coefficient * self._steps[position]) for position, coefficient in terms]
+        adds_up = all(coefficient >= 0 for _, coefficient in steps)
+        if adds_up:
             self._tighten(steps, bound)
-        if len(steps) > 1 or any(coefficient < 0 for _, coefficient in steps):
+        if len(steps) > 1 or not adds_up:
             self._add(steps, bound)
+
+    def sum_at_most(self, positions: Sequence[int], bound: int) -> None:
+        """Require a plain sum of choices that count single things to be at most `bound`."""
+        if len(positions) == 1:
+            self.upper[positions[0]] = min(self.upper[positions[0]], bound)
+        else:
+            self.at_most([(position, 1.0) for position in positions], bound)
 
     def at_least(self, terms: Iterable[Term], bound: float) -> None:
         """Require a weighted sum of choices and switches to be at least `bound`."""
@@ -112,6 +121,7 @@ class NearestModel:
             self.switched.append(key)
             self.lower.append(0)
             self.upper.append(1)
+            self._steps.append(1)
         return self._switch_of[key]
 
     def stations(self, site_idx: int, stage_idx: int) -> tuple[int | None, int | None]:
@@ -151,16 +161,13 @@ class NearestModel:
         """Cost of changing a choice by one of its decision's own units."""
         return WEIGHT[self.choices[position].decision.kind]
 
-    def _step(self, position: int) -> int:
-        return self.choices[position].step if position < len(self.choices) else 1
-
     def _tighten(self, steps: Sequence[Term], bound: float) -> None:
         """Bound each choice by what the others leave of a sum at the least."""
-        least = sum(coefficient * self.lower[position] for position, coefficient in steps)
+        lower, upper = self.lower, self.upper
+        spare = bound - sum(coefficient * lower[position] for position, coefficient in steps)
         for position, coefficient in steps:
-            if coefficient > 0:
-                room = (bound - least) / coefficient + self.lower[position]
-                self.upper[position] = min(self.upper[position], math.floor(room + WHOLE_TOLERANCE))
+            if coefficient > 0 and coefficient * (upper[position] - lower[position]) > spare:
+                upper[position] = lower[position] + math.floor(spare / coefficient + WHOLE_TOLERANCE)
 
     def _add(self, steps: Sequence[Term], bound: float) -> None:
         self._positions += [position for position, _ in steps]

@@ -39,13 +39,12 @@ def _ordered(model: NearestModel, proposal: Ledger, values: Sequence[int]) -> tu
         keeps_wish = choice.is_proposed and quantity == choice.asked and position not in model.objected
         is_ordered = quantity != choice.present or (isinstance(choice.decision, StationChange) and keeps_wish)
         if is_ordered:
-            ordered.append(_in_own_words(resized(choice.decision, quantity), proposal))
+            own = proposal.position_of_same(model.ledger, position)
+            decision = resized(choice.decision, quantity)
+            ordered.append(decision if own is None else _in_own_words(decision, proposal.decisions[own]))
     return tuple(ordered)
 
 
-def _in_own_words(decision: Decision, proposal: Ledger) -> Decision:
-    position = proposal.by_key.get(decision.key)
-    if position is None:
-        return decision
-    own = proposal.decisions[position]
-    return own if replace(decision, why=own.why) == own else decision
+def _in_own_words(decision: Decision, own: Decision) -> Decision:
+    """The proposal's own decision, where it differs from what is ordered by no more than its reason."""
+    return own if own is decision or replace(decision, why=own.why) == own else decision

@@ -62,6 +62,5 @@ def model_of(universe: Universe, *, without: frozenset[str] = frozenset()) -> Ne
 
 def drop_what_it_objects_to(model: NearestModel, rule: Rule) -> None:
     """A decision that a rule objects to by itself, whatever its quantity, is not ordered."""
-    for finding in rule.check(model.ledger):
-        for position in finding.positions:
-            model.forbid(position)
+    for position in rule.objections(model.ledger):
+        model.forbid(position)

@@ -49,9 +49,20 @@ class Rule:
     unit: str = ""
     each_alone: bool = False
 
+    def findings(self, ledger: Ledger) -> tuple[Finding, ...]:
+        """Every breach of this rule; a ledger is judged once."""
+        found = ledger.judged.get(self.name)
+        if found is None:
+            found = ledger.judged[self.name] = tuple(self.check(ledger))
+        return found
+
+    def objections(self, ledger: Ledger) -> list[int]:
+        """Positions that a rule which judges each decision alone objects to, judging only what was not judged before."""
+        return [position for part in ledger.parts for one in self.findings(part) for position in one.positions]
+
     def violations(self, ledger: Ledger) -> list[Violation]:
         """Every breach of this rule, in words."""
         return [
             Violation(self.name, finding.site_id, finding.sentence, finding.amount, self.hard, finding.positions)
-            for finding in self.check(ledger)
+            for finding in self.findings(ledger)
         ]

@@ -56,16 +56,14 @@ def make_universe(proposal: Ledger, pins: Sequence[Decision]) -> Universe:
         Decisions that must be in the plan.
     """
     lookup, forecast = proposal.lookup, proposal.forecast
-    with_pins = _with_pins(proposal, pins)
-    first = proposal if with_pins == list(proposal.decisions) else Ledger(lookup, forecast, with_pins)
+    first = Ledger(lookup, forecast, _with_pins(proposal, pins)) if pins else proposal
     added = _demanded(first)
-    ledger = Ledger(lookup, forecast, [*_templates(first), *added]) if added or lookup.suspended else first
-    asked = {key: proposal.decisions[position] for key, position in proposal.by_key.items()}
+    ledger = _with_closings(first).extended(added)
     raisable = {row for entry in ledger.transfers for row in ledger.earlier_lots(entry)}
     present = {entry.position: entry.open_now or 0 for entry in ledger.station_changes}
     choices = [
-        _choice(ledger, position, asked.get(decision.key), present.get(position, 0))
-        for position, decision in enumerate(ledger.decisions)
+        _choice(ledger, position, proposal.position_of_same(ledger, position), present.get(position, 0), proposal)
+        for position in range(len(ledger.decisions))
     ]
     _allow_raising(ledger, choices, raisable)
     _allow_pins(ledger, choices, pins)
@@ -84,13 +82,15 @@ def _with_pins(proposal: Ledger, pins: Sequence[Decision]) -> list[Decision]:
     return decisions
 
 
-def _templates(ledger: Ledger) -> list[Decision]:
-    """The decisions, with every station change at a suspended site turned into its closing."""
+def _with_closings(ledger: Ledger) -> Ledger:
+    """The ledger with every station change at a suspended site turned into its closing."""
+    there = [entry for entry in ledger.station_changes if entry.site_idx in ledger.lookup.suspended]
+    if not there:
+        return ledger
     decisions = list(ledger.decisions)
-    for entry in ledger.station_changes:
-        if entry.site_idx in ledger.lookup.suspended:
-            decisions[entry.position] = _closing(ledger, entry.site_idx, entry.stage_idx, entry.open_now or 0)
-    return decisions
+    for entry in there:
+        decisions[entry.position] = _closing(ledger, entry.site_idx, entry.stage_idx, entry.open_now or 0)
+    return Ledger(ledger.lookup, ledger.forecast, decisions)
 
 
 def _demanded(ledger: Ledger) -> list[Decision]:
@@ -132,14 +132,14 @@ def _sent_along(ledger: Ledger, entry: TransferEntry, lot_row: int) -> DoseTrans
     )
 
 
-def _choice(ledger: Ledger, position: int, wish: Decision | None, present: int) -> Choice:
-    """The choice at a position, given what the proposal asks for under its key; what the ledger refused is only dropped."""
+def _choice(ledger: Ledger, position: int, asked_at: int | None, present: int, proposal: Ledger) -> Choice:
+    """The choice at a position, asked for at another of the proposal; what the ledger refused can only be dropped."""
     decision = ledger.decisions[position]
-    if ledger.by_key.get(decision.key) != position:
+    if not ledger.counts(position):
         return Choice(decision, 0, 1, 0, 0, 0, is_proposed=False)
-    wanted = present if wish is None else _wanted(decision, wish)
+    wanted = present if asked_at is None else _wanted(decision, proposal.decisions[asked_at])
     step = _step(ledger, decision)
-    return Choice(decision, wanted, step, 0, max(wanted, present) // step, present, is_proposed=wish is not None)
+    return Choice(decision, wanted, step, 0, max(wanted, present) // step, present, is_proposed=asked_at is not None)
 
 
 def _wanted(decision: Decision, wish: Decision) -> int:

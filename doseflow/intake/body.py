@@ -24,7 +24,7 @@ MAX_SUGGESTIONS = 20
 """Unknown sites of one body that are answered with the nearest known id: finding one takes milliseconds."""
 
 _REPORT = TypeAdapter(SiteReport)
-_FIRST_KEY = re.compile(rb'\[[ \t\r\n]*\{[ \t\r\n]*("[A-Za-z_]{1,40}")[ \t\r\n]*:')
+_FIRST_KEY = re.compile(rb'[ \t\r\n]*\[[ \t\r\n]*\{[ \t\r\n]*("[A-Za-z_]{1,40}")[ \t\r\n]*:')
 _BETWEEN_REPORTS = re.compile(rb"\}([ \t\r\n]*,[ \t\r\n]*)\{[ \t\r\n]*\Z")
 _LIST_END = re.compile(rb"[ \t\r\n]*\][ \t\r\n]*\Z")
 _MAX_SPACE_BYTES = 64

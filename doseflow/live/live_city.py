@@ -138,6 +138,8 @@ class LiveCity:
             with self._pending_lock:
                 self._pending = taken + self._pending
             raise
+        if cycle.plan.why_this_planner:
+            log.error("another_planner_answered", cycle_id=cycle.cycle_id, why=cycle.plan.why_this_planner)
         self.latest = cycle
         self._state = cycle.state
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})

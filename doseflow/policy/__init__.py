@@ -1,5 +1,6 @@
 """
-What would be good: takes a CityState and an ArrivalForecast, gives a Proposal for all sites jointly, every decision with its why.
+What would be good: takes a CityState and an ArrivalForecast, gives a Proposal for all sites jointly, each decision
+with its why.
 
 A proposal may break rules (the feasible room judges it), and knows no solver, no store and no clock; what is unknown is
 left alone, and the same state always gives the same proposal.

@@ -72,8 +72,8 @@ def arrival_levers(
     """
     All levers on arrivals.
 
-    Walk-ins may be sent on in any cycle; appointments and arrival times are new only in the first cycle of a quarter hour,
-    since a booking bin is as long and people should not be written to every five minutes.
+    Walk-ins may be sent on in any cycle; appointments and arrival times are new only in the first cycle of a quarter
+    hour, since a booking bin is as long and people should not be written to every five minutes.
 
     Parameters
     ----------
@@ -123,13 +123,14 @@ class _LeverDesk:
         if not self._begins_quarter:
             return slots
         done = {slot.site_id for slot in slots}
-        bins = np.arange(BOOKING_BINS)
-        usable = (self._changeable >= 1) & (bins >= 1) & (self._bin_wait > self._params.keep_above_minutes)
+        usable = (self._changeable >= 1) & (self._bin_wait > self._params.keep_above_minutes)
+        usable[:, 0] = False
+        waits = np.where(usable, self._bin_wait, -1.0)
+        worst_bin, worst_wait = waits.argmax(axis=1).tolist(), waits.max(axis=1).round(1).tolist()
         for site_idx in self._asked(usable.any(axis=1), done):
-            waits = np.where(usable[site_idx], self._bin_wait[site_idx], -1.0)
-            bin_idx = int(waits.argmax())
-            why = Why("queue_ahead", {"wait_minutes": round(float(waits[bin_idx]), 1)})
-            people = int(self._changeable[site_idx, bin_idx])
+            bin_idx = worst_bin[site_idx]
+            why = Why("queue_ahead", {"wait_minutes": worst_wait[site_idx]})
+            people = self._changeable.item(site_idx, bin_idx)
             slots += self._unless_barred(HoldSlots(self._sites[site_idx].site_id, bin_idx, people, why))
         return slots
 

@@ -12,9 +12,9 @@ def arrivals_ahead(forecast: ArrivalForecast, planning_level: float) -> FloatArr
     """
     People to plan for in each coming period, (S, T).
 
-    At level 0.5 the mean, not the median: medians of skewed counts do not add up to the median of their sum. The mean is
-    0.3 q10 + 0.4 q50 + 0.3 q90 (the extended Swanson-Megill rule). At another level that quantile, which is on the safe
-    side, since it takes all periods to go wrong together.
+    At level 0.5 the mean, not the median: medians of skewed counts do not add up to the median of their sum. The mean
+    is 0.3 q10 + 0.4 q50 + 0.3 q90 (the extended Swanson-Megill rule). At another level that quantile, which is on the
+    safe side, since it takes all periods to go wrong together.
 
     References
     ----------

@@ -1,7 +1,8 @@
-"""Cold chain: what is lost goes out of use, what is in danger goes to another fridge, and settings are put right in time."""
+"""Cold chain: what is lost goes out of use, and what is in danger goes to another fridge, or else to another site."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from doseflow.policy.situation import Situation
 from doseflow.policy.stock import Stock
 from doseflow.policy.stock_room import StockRoom
 from doseflow.units import MINUTES_PER_HOUR
+
+_ROUNDING_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +91,21 @@ def lots_out_of_danger(
     moves = _kept_moves(situation, stock, room, params)
     rows = np.flatnonzero(in_danger)
     for row in rows[np.argsort(minutes_to_loss[rows], kind="stable")].tolist():
-        facts: dict[str, float | str] = {"minutes_to_loss": round(float(minutes_to_loss[row]))}
-        if np.isfinite(stock.celsius[row]):
-            facts["temperature_celsius"] = round(float(stock.celsius[row]), 1)
-        why = Why("failing_fridge", facts)
+        why = _why_failing(stock, row, float(minutes_to_loss[row]))
         moves += _to_other_fridges(situation, room, row, room.vial_doses(row), why)
         if room.vial_doses(row) > 0:
             desk.evacuate(row, why)
     return moves + _out_of_full_fridges(situation, stock, room, params)
+
+
+def _why_failing(stock: Stock, row: int, minutes_to_loss: float) -> Why:
+    """What is known of the danger; a figure that is not is left out."""
+    facts: dict[str, float | str] = {}
+    if np.isfinite(stock.celsius[row]):
+        facts["temperature_celsius"] = round(float(stock.celsius[row]), 1)
+    if np.isfinite(stock.budget_left_minutes[row]):
+        facts["minutes_to_loss"] = round(minutes_to_loss)
+    return Why("failing_fridge", facts)
 
 
 def _why_unusable(situation: Situation, stock: Stock, row: int) -> Why:
@@ -108,10 +118,9 @@ def _why_unusable(situation: Situation, stock: Stock, row: int) -> Why:
 
 
 def _danger(situation: Situation, stock: Stock, params: ColdChainParams) -> tuple[FloatArray, BoolArray]:
-    """Minutes until each lot is lost where it lies, infinite where it is safe; and whether it must be moved now; (lots,)."""
+    """Minutes until each lot is lost where it lies, infinite where safe; whether it must move now; both (lots,)."""
     state, standing = situation.state, situation.standing
-    lots = state.lots
-    products = state.city.products
+    lots, products = state.lots, state.city.products
     high = np.array([product.storage_high_celsius for product in products])[lots.product_idx]
     # Where the budget spent, or the temperature without power, is unknown, nothing is taken to be left.
     budget_left = np.nan_to_num(stock.budget_left_minutes)
@@ -120,12 +129,11 @@ def _danger(situation: Situation, stock: Stock, params: ColdChainParams) -> tupl
     outside = stock.excess_celsius > 0
     unpowered = stock.failing & ~outside
     minutes_to_loss = np.where(outside, budget_left, np.where(unpowered, to_edge + budget_left, np.inf))
-    due = (outside & (budget_left <= params.act_below_minutes)) | (
-        unpowered & (to_edge <= params.act_before_edge_minutes)
-    )
+    outside_too_long = outside & (budget_left <= params.act_below_minutes)
+    leaving_soon = unpowered & (to_edge <= params.act_before_edge_minutes)
     may_act = standing.alterable & standing.stock_fresh & standing.fridges_fresh
-    in_danger: BoolArray = due & stock.usable & (stock.free_doses > 0) & may_act[lots.site_idx]
-    return minutes_to_loss, in_danger
+    in_danger: BoolArray = (outside_too_long | leaving_soon) & stock.usable & (stock.free_doses > 0)
+    return minutes_to_loss, in_danger & may_act[lots.site_idx]
 
 
 def _kept_moves(situation: Situation, stock: Stock, room: StockRoom, params: ColdChainParams) -> list[FridgeMove]:
@@ -176,10 +184,10 @@ def _out_of_full_fridges(
         for row in _lots_last_expired_first(situation, stock, room, fridge_row):
             if excess_litres <= 0:
                 break
-            litres_per_dose = float(stock.litres_per_dose[row])
-            doses = min(room.vial_doses(row), int(np.ceil(excess_litres / litres_per_dose)))
-            made = _to_other_fridges(situation, room, row, doses, why)
-            excess_litres -= sum(move.doses for move in made) * litres_per_dose
+            litres_per_vial = float(stock.litres_per_dose[row]) * int(stock.doses_per_vial[row])
+            doses = math.ceil(excess_litres / litres_per_vial - _ROUNDING_SLACK) * int(stock.doses_per_vial[row])
+            made = _to_other_fridges(situation, room, row, min(room.vial_doses(row), doses), why)
+            excess_litres -= sum(move.doses for move in made) * float(stock.litres_per_dose[row])
             moves += made
     return moves
 

@@ -23,8 +23,8 @@ class DoseOutlook:
     """
     By site, (S,), NaN where the forecast is unknown; `at_risk_doses` by lot, (lots,), 0 where unknown.
 
-    `needed_doses` is the median of doses for the rest of the day, `busy_needed_doses` the upper quartile, `hours_left` the
-    time that the doses on hand and coming last at the rate of the rest of the day.
+    `needed_doses` is the median of doses for the rest of the day, `busy_needed_doses` the upper quartile,
+    `hours_left` the time that the doses on hand and coming last at the rate of the rest of the day.
     """
 
     needed_doses: FloatArray

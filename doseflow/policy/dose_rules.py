@@ -73,11 +73,10 @@ class DoseDesk:
                 self._add(transfer)
 
     def evacuate(self, lot_row: int, why: Why) -> None:
-        """Send a lot from a failing fridge to the nearest site that can keep it."""
+        """Send a lot from a failing fridge to the nearest site that can keep it; no order of expiry holds it back."""
         from_idx = int(self._situation.state.lots.site_idx[lot_row])
-        product_idx = int(self._situation.state.lots.product_idx[lot_row])
         for travel, to_idx in self._situation.reach.from_site[from_idx]:
-            if self._room.vial_doses(lot_row) == 0 or not self._leaves_first(lot_row, product_idx, travel):
+            if self._room.vial_doses(lot_row) == 0 or not self._room.outlives(lot_row, travel):
                 return
             if self._may_receive[to_idx]:
                 self._add(self._room.ship(lot_row, to_idx, self._room.vial_doses(lot_row), why))
@@ -103,26 +102,36 @@ class DoseDesk:
 
     def rescue_expiring(self) -> None:
         """Send what would expire unused to the nearest site that will use it in time."""
-        lots, outlook = self._situation.state.lots, self._outlook
-        endangered = np.flatnonzero(outlook.at_risk_doses >= self._params.min_rescue_doses)
-        for lot_row in sorted(endangered.tolist(), key=lambda row: (self._stock.life_minutes[row], row)):
+        lots = self._situation.state.lots
+        for lot_row in self._endangered_rows():
             from_idx, product_idx = int(lots.site_idx[lot_row]), int(lots.product_idx[lot_row])
             life = float(self._stock.life_minutes[lot_row])
             why = Why("expiry_ahead", {"hours_to_expiry": round(life / MINUTES_PER_HOUR, 1)})
-            if not self._room.has_van(from_idx):
-                continue
-            left = min(outlook.at_risk_doses[lot_row], self._room.vial_doses(lot_row))
+            left = min(float(self._outlook.at_risk_doses[lot_row]), self._room.vial_doses(lot_row))
             per_vial = int(self._stock.doses_per_vial[lot_row])
-            for travel, to_idx, usable_doses in self._users_nearest_first(from_idx, life):
-                usable = min(left, usable_doses) // per_vial * per_vial
+            for travel, to_idx in self._situation.reach.from_site[from_idx]:
+                usable = min(left, self._usable_at(to_idx, life - travel)) // per_vial * per_vial
                 if usable < self._params.min_rescue_doses or not self._leaves_first(lot_row, product_idx, travel):
                     continue
                 transfer = self._room.ship(lot_row, to_idx, usable, why)
                 self._add(transfer)
                 left -= transfer.doses if transfer else 0
 
+    def _endangered_rows(self) -> list[int]:
+        """Lots in danger where a van stands and a neighbour may use enough of them, the shortest life first."""
+        site_idx = self._situation.state.lots.site_idx
+        rows = np.flatnonzero(self._outlook.at_risk_doses >= self._params.min_rescue_doses)
+        rows = rows[[self._room.has_van(idx) for idx in site_idx[rows].tolist()]]
+        neighbours = self._city.neighbour_idx[site_idx[rows]]
+        life = self._stock.life_minutes[rows]
+        usable = self._outlook.used_within(neighbours, life[:, None]) - self._supply[neighbours]
+        usable = np.where((neighbours >= 0) & self._may_receive[neighbours], usable, 0.0)
+        rows = rows[(usable >= self._params.min_rescue_doses).any(axis=1)]
+        by_life: list[int] = rows[np.argsort(self._stock.life_minutes[rows], kind="stable")].tolist()
+        return by_life
+
     def _bring(self, from_idx: int, to_idx: int, travel: float, why: Why) -> None:
-        """Take whole vials of one product after the other, each lot in the order of expiry, until enough is on its way."""
+        """Take whole vials of one product after the other, lots in the order of expiry, until enough is on its way."""
         target = self._outlook.busy_needed_doses[to_idx]
         for product_idx in self._products_most_first(from_idx, to_idx):
             for lot_row in self._room.lots_first_expired_first(from_idx, product_idx, travel):
@@ -147,16 +156,12 @@ class DoseDesk:
         from_idx = int(self._situation.state.lots.site_idx[lot_row])
         return self._room.lots_first_expired_first(from_idx, product_idx, travel)[:1] == [lot_row]
 
-    def _users_nearest_first(self, from_idx: int, life_minutes: float) -> list[tuple[float, int, float]]:
-        """Travel, position and doses that neighbours will use in time beyond what they have, for those that will use any."""
-        reach = self._situation.reach.from_site[from_idx]
-        if not reach:
-            return []
-        travel = np.array([minutes for minutes, _ in reach])
-        to_idx = np.array([idx for _, idx in reach])
-        usable = self._outlook.used_within(to_idx, life_minutes - travel) - self._supply[to_idx]
-        usable = np.where(self._may_receive[to_idx], usable, 0.0)
-        return [(*near, doses) for near, doses in zip(reach, usable.tolist(), strict=True) if doses > 0]
+    def _usable_at(self, site_idx: int, minutes: float) -> float:
+        """Doses that a site will use in time beyond what it has."""
+        if not self._may_receive[site_idx]:
+            return 0.0
+        usable = float(self._outlook.used_within(np.array([site_idx]), np.array([minutes]))[0] - self._supply[site_idx])
+        return 0.0 if np.isnan(usable) else usable
 
     def _is_still_wanted(self, transfer: DoseTransfer) -> bool:
         to_idx = self._city.site_to_idx[transfer.to_site_id]

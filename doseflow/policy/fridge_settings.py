@@ -20,7 +20,7 @@ _STEADY_FACTOR = 2.0
 
 
 def set_point_corrections(situation: Situation, params: ColdChainParams) -> list[SetPoint]:
-    """Set-points against a drift: one step from the middle of the band, for running fridges in its outer part or beyond."""
+    """Set-points one step from the middle of the band against the drift of running fridges in its outer part."""
     state, orders = situation.state, situation.orders
     fridges, city = state.fridges, state.city
     low, high = storage_bands(state)

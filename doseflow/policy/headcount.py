@@ -20,8 +20,8 @@ class Headcount:
     People by site and role, all (S, R), without those promised to another site.
 
     `now_people` are on duty at this moment; `staying_people` those of them whose shift lasts a while yet, less the
-    breaks that fall due within the hour; `coming_people` are ordered here by orders in force and not yet arrived, in the
-    role they will work in.
+    breaks that fall due within the hour; `coming_people` are ordered here by orders in force and not yet arrived, in
+    the role they will work in.
     """
 
     now_people: FloatArray

@@ -32,7 +32,7 @@ class WaitOutlook:
 
 
 def wait_outlook(situation: Situation, moves: Sequence[StaffMove], changes: Sequence[StationChange]) -> WaitOutlook:
-    """Waits of the coming two hours with everybody counted where these decisions, and orders in force, will put them."""
+    """Waits of the coming two hours, everybody counted where these decisions and orders in force will put them."""
     state = situation.state
     sites = state.city.site_to_idx
     people, stations = situation.heads.now_people.copy(), state.stations_open.copy()

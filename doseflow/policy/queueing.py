@@ -30,7 +30,7 @@ def erlang_b(num_servers: int, load_erlangs: float) -> float:
 
 
 def erlang_c(num_servers: int, load_erlangs: float) -> float:
-    """Share of arrivals that must wait at `num_servers` servers with a queue; 1 from the load on that they cannot carry."""
+    """Share of arrivals that must wait at `num_servers` servers with a queue; 1 where they cannot carry the load."""
     if load_erlangs >= num_servers:
         return 1.0
     blocked_share = erlang_b(num_servers, load_erlangs)
@@ -90,14 +90,19 @@ def fluid_wait_minutes(
     queue_people: FloatArray, arrivals_people: FloatArray, servers: FloatArray, service_minutes: FloatArray
 ) -> FloatArray:
     """
-    Wait of somebody who comes at the end of each period, (..., T), at most `WAIT_CEILING_MINUTES`; 0 where nobody waits.
+    Wait of who comes at the end of each period, (..., T), at most `WAIT_CEILING_MINUTES`; 0 where nobody waits.
 
     `queue_people`, `servers` and `service_minutes` have the shape (...); NaN in any gives NaN.
     """
     served_per_minute = servers / service_minutes
     waiting = fluid_queue_people(queue_people, arrivals_people, served_per_minute * PERIOD_MINUTES)
+    return wait_of_queue_minutes(waiting, served_per_minute[..., None])
+
+
+def wait_of_queue_minutes(queue_people: FloatArray, served_per_minute: FloatArray) -> FloatArray:
+    """Wait of who joins such a queue, any shape, at most `WAIT_CEILING_MINUTES`; 0 where nobody waits, NaN unknown."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        wait = waiting / served_per_minute[..., None]
+        wait = queue_people / served_per_minute
     # 0 / 0, nobody waits and nobody serves, is a wait of nothing; unknown people stay unknown.
-    wait[waiting == 0] = 0.0
+    wait = np.where(queue_people == 0, 0.0, wait)
     return np.minimum(wait, WAIT_CEILING_MINUTES)

@@ -12,7 +12,8 @@ class Reach:
     """
     Travel between neighbouring sites of one city, sorted once.
 
-    `from_site[idx]` and `to_site[idx]` list (travel minutes, other site), nearest first, for the way there and the way here.
+    `from_site[idx]` and `to_site[idx]` list (travel minutes, other site), nearest first, for the way there and the
+    way here.
     """
 
     def __init__(self, city: City) -> None:

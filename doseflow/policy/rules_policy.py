@@ -45,8 +45,8 @@ class RulesPolicy:
         """
         A proposal; empty where nothing is known.
 
-        What is in danger of spoiling is seen to before doses travel for any other reason, since vans are few; people move
-        before stations change, and levers on arrivals come last, for what the rest leaves waiting.
+        What is in danger of spoiling is seen to before doses travel for any other reason, since vans are few; people
+        move before stations change, and levers on arrivals come last, for what the rest leaves waiting.
         """
         params = self._params
         situation = survey(state, forecast, params.needs, self._reach)

@@ -105,7 +105,7 @@ def site_needs(state: CityState, standing: SiteStanding, rate: FloatArray, param
 
 
 def _backlog_people(state: CityState, rate: FloatArray, params: NeedParams) -> FloatArray:
-    """People on top, (S, R - 1), to work off the queue in time; those queueing earlier in the visit will get here too."""
+    """People on top, (S, R - 1), to work off the queue in time; who queues earlier in the visit gets here too."""
     waiting = np.cumsum(np.nan_to_num(state.waiting_people[:, :OBSERVATION_IDX]), axis=1)
     too_many = np.maximum(waiting - np.nan_to_num(rate)[:, None] * params.tolerated_wait_minutes, 0.0)
     service_minutes = np.array(state.city.service_minutes[:OBSERVATION_IDX])

@@ -1,4 +1,4 @@
-"""Which sites may be asked for anything: open or not, left alone or not, and whose readings are fresh enough to act on."""
+"""Which sites may be asked for anything: open, not to be left alone, and with readings fresh enough to act on."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doseflow.domain.city import BoolArray, FloatArray, IntArray
-from doseflow.domain.forecast import ArrivalForecast
+from doseflow.domain.city import BoolArray, FloatArray
+from doseflow.domain.forecast import HORIZON_PERIODS, ArrivalForecast
 from doseflow.domain.roles import OBSERVATION_IDX
 from doseflow.domain.state import CityState
 from doseflow.policy.arrivals_ahead import arrivals_ahead
@@ -20,7 +20,6 @@ from doseflow.policy.standing_orders import StandingOrders, standing_orders
 
 MIN_REMAINING_MINUTES = 30.0
 """Shift time left from which a person counts for the coming hour: at least half of it."""
-_EVERY_SITE = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +35,15 @@ class Situation:
     needs: SiteNeeds
     reach: Reach
 
-    def wait_minutes(self, servers: FloatArray, site_idx: IntArray | slice = _EVERY_SITE) -> FloatArray:
+    def wait_minutes(self, servers: FloatArray, *, num_periods: int = HORIZON_PERIODS) -> FloatArray:
         """
-        Fluid wait by stage before observation over the coming two hours, (S, R - 1, T); NaN where anything is unknown.
+        Fluid wait by stage before observation over the coming periods, (S, R - 1, T); NaN where anything is unknown.
 
-        `servers` are people serving, (S, R), or at the sites `site_idx` alone. Each stage is looked at as if it were the only one: the queue of a line of
+        `servers` are people serving, (S, R). Each stage is looked at as if it were the only one: the queue of a line of
         stages stands before the slowest, and whoever queues earlier gets there too.
         """
-        queue = np.cumsum(self.state.waiting_people[site_idx, :OBSERVATION_IDX], axis=1)
-        arrivals = self.arrivals_people[site_idx, None, :]
+        queue = np.cumsum(self.state.waiting_people[:, :OBSERVATION_IDX], axis=1)
+        arrivals = self.arrivals_people[:, None, :num_periods]
         service_minutes = np.array(self.state.city.service_minutes[:OBSERVATION_IDX])
         return fluid_wait_minutes(queue, arrivals, servers[:, :OBSERVATION_IDX], service_minutes)
 
@@ -70,7 +69,8 @@ def serving_people(people: FloatArray, stations_open: FloatArray, staff_is_fresh
     """
     People who can serve, (S, R), NaN where unknown.
 
-    No more than stations open, nor than `people` where the staff reading is fresh; whichever of the two is known counts.
+    No more than stations open, nor than `people` where the staff reading is fresh; whichever of the two is known
+    counts.
     """
     known_people = np.where(staff_is_fresh[:, None], people, np.nan)
     return np.fmin(known_people, stations_open)

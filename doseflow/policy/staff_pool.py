@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray
+from doseflow.domain.city import BoolArray, FloatArray, IntArray
+from doseflow.domain.decisions import DecisionKind
+from doseflow.domain.roles import NUM_ROLES, STAGE_TO_IDX, Stage
 from doseflow.policy.rows_by_site import RowsBySite
 from doseflow.policy.situation import Situation
 from doseflow.units import epoch_minutes_from_datetime
@@ -14,27 +16,34 @@ class StaffPool:
     """
     People free to go, by row of the staff table, fewer and fewer as they are taken.
 
-    Invariants: no row gives more than it has free and movable; no site and role gives more than its surplus, its share of
-    one cycle, or so many that more stations would have to close than one cycle may; the city gives no more than its limit.
+    Invariants: no row gives more than it has free and movable; no site and role gives more than its surplus, its
+    share of one cycle, or so many that more stations would have to close than one cycle may; the city gives no more
+    than its limit.
     """
 
     def __init__(self, situation: Situation) -> None:
         state, limits = situation.state, situation.state.city.limits
         staff = state.staff
         free = np.maximum(staff.people - staff.reserved_people, 0) * (staff.moves_today < limits.max_moves_per_shift)
-        shift_left = staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
-        self._free: list[int] = free.astype(np.int64).tolist()
-        self._shift_left: list[float] = shift_left.tolist()
-        self._role_idx: list[int] = staff.role_idx.tolist()
-        self._qualified: list[list[bool]] = staff.qualified.tolist()
+        self._free: IntArray = free.astype(np.int64)
+        self._shift_left = staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
+        self._role_idx = staff.role_idx
+        self._qualified = staff.qualified
         self._rows_of = RowsBySite(staff.site_idx, state.city.num_sites)
-        self._spare: list[list[float]] = _spare_people(situation, situation.needs.give_people).tolist()
-        self._spare_at_call: list[list[float]] = _spare_people(situation, situation.needs.call_people).tolist()
-        self._may_leave: list[list[float]] = _may_leave(situation).tolist()
-        self.gives: list[bool] = [max(by_role) >= 1 for by_role in self._spare]
-        """Whether each site can still spare somebody of any role."""
+        self._spare = _spare_people(situation, situation.needs.give_people)
+        self._spare_at_call = _spare_people(situation, situation.needs.call_people)
+        self._may_leave = _may_leave(situation)
         self._city_left = limits.max_city_moved_people
         self._min_stay_minutes = limits.min_stay_minutes
+        self.may_offer = self._offers(staff.site_idx)
+        """Sites that can spare somebody for each role when the cycle begins, (S, R)."""
+
+    def _offers(self, site_idx: IntArray) -> BoolArray:
+        spares = (self._free > 0) & (np.minimum(self._spare, self._may_leave)[site_idx, self._role_idx] >= 1)
+        cells = site_idx[:, None] * NUM_ROLES + np.arange(NUM_ROLES)
+        offers = np.zeros(self._spare.shape, dtype=bool)
+        offers.flat[cells[self._qualified & spares[:, None]]] = True
+        return offers
 
     @property
     def is_exhausted(self) -> bool:
@@ -42,15 +51,15 @@ class StaffPool:
         return self._city_left <= 0
 
     def rows_for(self, site_idx: int, works_as_idx: int, travel_minutes: float) -> list[int]:
-        """Rows of a site whose people may fill a role and have shift enough left: own role first, longest shift first."""
+        """Rows of a site whose people may fill a role and have shift left: own role first, then the longest shift."""
         rows = [
             row
             for row in self._rows_of(site_idx)
-            if self._qualified[row][works_as_idx]
+            if self._qualified.item(row, works_as_idx)
             and self._covers(row, travel_minutes)
             and self._available(row, site_idx)
         ]
-        return sorted(rows, key=lambda row: (self._role_idx[row] != works_as_idx, -self._shift_left[row]))
+        return sorted(rows, key=lambda row: (self._role_idx.item(row) != works_as_idx, -self._shift_left.item(row)))
 
     def take_up_to(self, row: int, site_idx: int, people: float) -> int:
         """Take as many of a row as are asked for and can be spared."""
@@ -59,18 +68,18 @@ class StaffPool:
         return taken
 
     def can_keep(self, rows: list[int], site_idx: int, people: int, travel_minutes: float) -> bool:
-        """Whether an order sent before may stand: its giver need only stay above the level at which it calls for help."""
-        if not rows or sum(self._free[row] for row in rows if self._covers(row, travel_minutes)) < people:
+        """Whether an order sent before may stand: its giver need only stay above the level at which it calls."""
+        if not rows or sum(self._free.item(row) for row in rows if self._covers(row, travel_minutes)) < people:
             return False
-        role_idx = self._role_idx[rows[0]]
+        role_idx = self._role_idx.item(rows[0])
         return people <= min(
-            self._spare_at_call[site_idx][role_idx], self._may_leave[site_idx][role_idx], self._city_left
+            self._spare_at_call.item(site_idx, role_idx), self._may_leave.item(site_idx, role_idx), self._city_left
         )
 
     def take_group(self, rows: list[int], site_idx: int, people: int) -> None:
         """Take people off the rows of one group, whether its site can spare them or not."""
         for row in rows:
-            taken = min(people, self._free[row])
+            taken = min(people, self._free.item(row))
             self._book(row, site_idx, taken)
             people -= taken
 
@@ -79,25 +88,24 @@ class StaffPool:
         return [
             row
             for row in self._rows_of(site_idx)
-            if self._role_idx[row] == role_idx
-            and self._qualified[row][works_as_idx]
-            and abs(self._shift_left[row] - shift_left_minutes) < 1 / 60
+            if self._role_idx.item(row) == role_idx
+            and self._qualified.item(row, works_as_idx)
+            and abs(self._shift_left.item(row) - shift_left_minutes) < 1 / 60
         ]
 
     def _covers(self, row: int, travel_minutes: float) -> bool:
-        return self._shift_left[row] >= travel_minutes + self._min_stay_minutes
+        return self._shift_left.item(row) >= travel_minutes + self._min_stay_minutes
 
     def _available(self, row: int, site_idx: int) -> int:
-        role_idx = self._role_idx[row]
-        spare = min(self._spare[site_idx][role_idx], self._may_leave[site_idx][role_idx], self._city_left)
-        return max(0, min(self._free[row], int(spare)))
+        role_idx = self._role_idx.item(row)
+        spare = min(self._spare.item(site_idx, role_idx), self._may_leave.item(site_idx, role_idx), self._city_left)
+        return max(0, min(self._free.item(row), int(spare)))
 
     def _book(self, row: int, site_idx: int, people: int) -> None:
-        role_idx = self._role_idx[row]
+        role_idx = self._role_idx.item(row)
         self._free[row] -= people
         for table in (self._spare, self._spare_at_call, self._may_leave):
-            table[site_idx][role_idx] -= people
-        self.gives[site_idx] = max(self._spare[site_idx]) >= 1
+            table[site_idx, role_idx] -= people
         self._city_left -= people
 
 
@@ -105,8 +113,8 @@ def _spare_people(situation: Situation, kept_people: FloatArray) -> FloatArray:
     """
     People that sites can spare while keeping `kept_people`, (S, R), at least 0.
 
-    Nobody is spared by a site that is frozen or closed for the day, whose staff reading is not fresh, or of which nobody
-    knows how many stations stand open.
+    Nobody is spared by a site that is frozen or closed for the day, whose staff reading is not fresh, or of which
+    nobody knows how many stations stand open.
     """
     standing = situation.standing
     may_give = standing.alterable & standing.staff_fresh & (standing.operating | standing.suspended)
@@ -115,11 +123,20 @@ def _spare_people(situation: Situation, kept_people: FloatArray) -> FloatArray:
 
 
 def _may_leave(situation: Situation) -> FloatArray:
-    """People that may leave a site and role in one cycle, (S, R): one always may, and closing stations is limited too."""
-    limits = situation.state.city.limits
+    """People that may leave a site and role in one cycle, (S, R); the closing of stations is limited too."""
     now_people = situation.heads.now_people
-    share = np.maximum(np.floor(limits.max_moved_share * now_people + 1e-9), 1.0)
+    share = np.maximum(np.floor(situation.state.city.limits.max_moved_share * now_people + 1e-9), 1.0)
     unneeded = np.maximum(now_people - np.nan_to_num(situation.state.stations_open), 0.0)
-    by_closing = np.where(situation.standing.suspended[:, None], np.inf, unneeded + limits.max_station_changes)
-    may_leave: FloatArray = np.minimum(share, by_closing)
+    may_leave: FloatArray = np.minimum(share, unneeded + _closable_stations(situation))
     return may_leave
+
+
+def _closable_stations(situation: Situation) -> FloatArray:
+    """Stations that this cycle may close, (S, R): none where a change is begun, was refused or the reading is old."""
+    city, standing = situation.state.city, situation.standing
+    most = np.where(standing.stations_fresh, float(city.limits.max_station_changes), 0.0)
+    closable = np.repeat(np.where(standing.suspended, np.inf, most)[:, None], NUM_ROLES, axis=1)
+    for kind, *place in situation.orders.barred_keys:
+        if kind == DecisionKind.STATION_CHANGE and place[0] in city.site_to_idx:
+            closable[city.site_to_idx[place[0]], STAGE_TO_IDX[Stage(place[1])]] = 0.0
+    return closable

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray
+from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.decisions import StaffMove, Why
-from doseflow.domain.roles import OBSERVATION_IDX, ROLE_TO_IDX, ROLES
-from doseflow.policy.queueing import WAIT_CEILING_MINUTES
+from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX, ROLE_TO_IDX, ROLES
+from doseflow.policy.queueing import WAIT_CEILING_MINUTES, fluid_queue_people, wait_of_queue_minutes
 from doseflow.policy.situation import Situation, serving_people
 from doseflow.policy.staff_pool import StaffPool
 from doseflow.units import (
@@ -29,7 +29,7 @@ class StaffingParams:
     """See docs/background/forecast-and-rules.md."""
 
     relief_wait_minutes: float = 10.0
-    """Mean wait of the coming hour from which a move is said to relieve a queue, not to fill a gap."""
+    """Wait of the moment from which a move is said to relieve a queue, not to fill a gap."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.relief_wait_minutes <= WAIT_CEILING_MINUTES:
@@ -64,15 +64,25 @@ def staff_moves(situation: Situation, params: StaffingParams) -> list[StaffMove]
         if desk.pool.is_exhausted:
             break
         desk.fill(shortage)
-    return [*desk.kept, *_with_reasons(situation, params, waits, list(desk.new.values()))]
+    return [*desk.kept, *_with_reasons(situation, params, list(desk.new.values()))]
 
 
 def _hour_waits(situation: Situation) -> FloatArray:
     """Mean fluid wait of the coming hour by stage, (S, R); 0 for observation and where it is unknown."""
     servers = _serving_now(situation)
     waits = np.zeros(servers.shape)
-    by_period = situation.wait_minutes(servers)[..., :_HOUR_PERIODS]
+    by_period = situation.wait_minutes(servers, num_periods=_HOUR_PERIODS)
     waits[:, :OBSERVATION_IDX] = np.nan_to_num(by_period.mean(axis=-1))
+    return waits
+
+
+def _waits_now(situation: Situation) -> FloatArray:
+    """Wait of who joins the queue of each stage now, (S, R); 0 for observation and where it is unknown."""
+    waits = np.zeros((situation.state.city.num_sites, NUM_ROLES))
+    queue = np.cumsum(situation.state.waiting_people[:, :OBSERVATION_IDX], axis=1)
+    service_minutes = np.array(situation.state.city.service_minutes[:OBSERVATION_IDX])
+    servers = _serving_now(situation)[:, :OBSERVATION_IDX]
+    waits[:, :OBSERVATION_IDX] = np.nan_to_num(wait_of_queue_minutes(queue, servers / service_minutes))
     return waits
 
 
@@ -118,10 +128,10 @@ class _MoveDesk:
     def shortages(self, waits: FloatArray) -> Iterator[Shortage]:
         """Sites and roles under the level at which they call for help, the worst first."""
         needs = self._situation.needs
-        # The padding -1 of the neighbour table points at the False put at the end.
-        gives = np.append(self.pool.gives, False)
-        has_giver = gives[self._city.neighbour_idx].any(axis=1)
-        short = (self._present < needs.call_people) & (self._may_receive & has_giver)[:, None]
+        # The padding -1 of the neighbour table points at the row put at the end.
+        may_offer = np.concatenate([self.pool.may_offer, np.zeros((1, NUM_ROLES), dtype=bool)])
+        has_giver = may_offer[self._city.neighbour_idx].any(axis=1)
+        short = (self._present < needs.call_people) & self._may_receive[:, None] & has_giver
         site_idx, role_idx = np.nonzero(short)
         missing = (needs.target_people - self._present)[site_idx, role_idx]
         below_minimum = (self._present < self._city.minimum_team_people)[site_idx, role_idx]
@@ -133,7 +143,7 @@ class _MoveDesk:
     def fill(self, shortage: Shortage) -> None:
         """Take the people from the nearest sites that have them to spare."""
         to_idx, works_as_idx, missing = shortage
-        for travel, from_idx in self._givers_nearest_first(to_idx):
+        for travel, from_idx in self._givers_nearest_first(to_idx, works_as_idx):
             for row in self.pool.rows_for(from_idx, works_as_idx, travel):
                 move = self._move(row, from_idx, to_idx, works_as_idx, travel)
                 if move.key in self._taken_keys:
@@ -147,18 +157,20 @@ class _MoveDesk:
                 if missing < 1:
                     return
 
-    def _givers_nearest_first(self, to_idx: int) -> list[tuple[float, int]]:
+    def _givers_nearest_first(self, to_idx: int, works_as_idx: int) -> list[tuple[float, int]]:
         # Nobody is taken from where people are seen to wait longer.
-        observed, gives = self._situation.state.observed_wait_minutes, self.pool.gives
+        observed, may_offer = self._situation.state.observed_wait_minutes, self.pool.may_offer
         return [
             (travel, from_idx)
             for travel, from_idx in self._situation.reach.to_site[to_idx]
-            if gives[from_idx] and self._is_reachable(to_idx, travel) and not observed[from_idx] > observed[to_idx]
+            if may_offer.item(from_idx, works_as_idx)
+            and self._is_reachable(to_idx, travel)
+            and not observed.item(from_idx) > observed.item(to_idx)
         ]
 
     def _is_reachable(self, to_idx: int, travel_minutes: float) -> bool:
         limits = self._city.limits
-        stays_open = self._situation.state.open_minutes_left[to_idx] >= travel_minutes + limits.min_stay_minutes
+        stays_open = self._situation.state.open_minutes_left.item(to_idx) >= travel_minutes + limits.min_stay_minutes
         return bool(self._may_receive[to_idx] and travel_minutes <= limits.max_travel_minutes and stays_open)
 
     def _travel_minutes(self, from_idx: int, to_idx: int) -> float:
@@ -183,43 +195,45 @@ class _MoveDesk:
         )
 
 
-def _with_reasons(
-    situation: Situation, params: StaffingParams, waits: FloatArray, moves: list[StaffMove]
-) -> list[StaffMove]:
-    """The same moves with the figures behind them."""
+def _with_reasons(situation: Situation, params: StaffingParams, moves: list[StaffMove]) -> list[StaffMove]:
+    """The same moves with the figures behind them; what people wait is the wait now, not the one that is feared."""
     if not moves:
         return []
-    sites, heads = situation.state.city.site_to_idx, situation.heads
-    to_idx = np.array([sites[move.to_site_id] for move in moves])
-    role_idx = np.array([ROLE_TO_IDX[move.works_as] for move in moves])
-    arriving = np.array([move.people for move in moves], dtype=np.float64)
-    saved = _saved_minutes(situation, to_idx, role_idx, arriving)
+    waits = _waits_now(situation)
+    sites = situation.state.city.site_to_idx
+    cells = np.array([(sites[move.to_site_id], ROLE_TO_IDX[move.works_as]) for move in moves])
+    to_idx, role_idx = cells.T
+    wait = waits[to_idx, role_idx].round(1).tolist()
+    giver_wait = waits[[sites[move.from_site_id] for move in moves]].max(axis=1).round(1).tolist()
+    saving = (
+        _saved_person_minutes(situation, to_idx, role_idx, np.array([move.people for move in moves])).round(1).tolist()
+    )
+    needed = situation.needs.target_people[to_idx, role_idx].tolist()
+    on_duty = situation.heads.staying_people[to_idx, role_idx].tolist()
     reasoned = []
     for position, move in enumerate(moves):
-        site, role, giver = to_idx[position], role_idx[position], sites[move.from_site_id]
-        if waits[site, role] >= params.relief_wait_minutes:
-            why = Why(
-                "queue_relief",
-                {
-                    "wait_minutes": round(float(waits[site, role]), 1),
-                    "giver_wait_minutes": round(float(waits[giver].max()), 1),
-                    "expected_saving_minutes": round(float(saved[position]), 1),
-                },
-            )
+        if waits[to_idx[position], role_idx[position]] >= params.relief_wait_minutes:
+            facts = {"wait_minutes": wait, "giver_wait_minutes": giver_wait, "expected_saving_minutes": saving}
+            code = "queue_relief"
         else:
-            needed, on_duty = situation.needs.target_people[site, role], heads.staying_people[site, role]
-            why = Why("understaffed", {"needed_people": float(needed), "on_duty_people": float(on_duty)})
-        reasoned.append(replace(move, why=why))
+            facts, code = {"needed_people": needed, "on_duty_people": on_duty}, "understaffed"
+        reasoned.append(replace(move, why=Why(code, {name: values[position] for name, values in facts.items()})))
     return reasoned
 
 
-def _saved_minutes(situation: Situation, to_idx: np.ndarray, role_idx: np.ndarray, arriving: FloatArray) -> FloatArray:
-    """Mean wait of the coming two hours that so many more people save, (moves,); unknown counts as nothing saved."""
-    servers = _serving_now(situation)[to_idx]
-    more = servers.copy()
-    more[np.arange(len(to_idx)), role_idx] += arriving
-    before, after = (situation.wait_minutes(people, to_idx).mean(axis=-1) for people in (servers, more))
-    saved = np.zeros(before.shape[0])
-    in_line = role_idx < OBSERVATION_IDX
-    saved[in_line] = (before - after)[in_line, role_idx[in_line]]
-    return np.nan_to_num(saved)
+def _saved_person_minutes(situation: Situation, to_idx: IntArray, role_idx: IntArray, arriving: IntArray) -> FloatArray:
+    """
+    Waiting of the coming two hours that so many more people save, the area between two fluid queues, (moves,).
+
+    It is 0 for observers, since nobody queues for a seat, and where the queue is unknown.
+    """
+    stage_idx = np.minimum(role_idx, OBSERVATION_IDX - 1)
+    queue = np.cumsum(situation.state.waiting_people[to_idx], axis=1)[np.arange(len(to_idx)), stage_idx]
+    servers = _serving_now(situation)[to_idx, stage_idx]
+    per_period = PERIOD_MINUTES / np.array(situation.state.city.service_minutes)[stage_idx]
+    arrivals = situation.arrivals_people[to_idx]
+    before, after = (
+        fluid_queue_people(queue, arrivals, people * per_period).sum(axis=-1) * PERIOD_MINUTES
+        for people in (servers, servers + arriving)
+    )
+    return np.where(role_idx < OBSERVATION_IDX, np.nan_to_num(before - after), 0.0)

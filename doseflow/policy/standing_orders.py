@@ -1,4 +1,4 @@
-"""What was ordered before, as the next proposal must see it: what binds, what may not be asked again, what may be kept."""
+"""What was ordered before, as the next proposal must see it: what binds, what is barred, what may be kept."""
 
 from __future__ import annotations
 

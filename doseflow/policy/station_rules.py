@@ -46,7 +46,7 @@ def _leaving_people(state: CityState, moves: Sequence[StaffMove]) -> FloatArray:
 
 
 def _possible_stations(state: CityState) -> FloatArray:
-    """Stations that could be open, (S, R): no vaccination beyond the seats that it fills (Little's law), NaN unknown."""
+    """Stations that could be open, (S, R): no vaccination beyond the seats that it fills (Little's law)."""
     possible = np.fmax(state.stations_possible, state.stations_open)
     service_minutes, stay_minutes = (state.city.service_minutes[idx] for idx in (VACCINATION_IDX, OBSERVATION_IDX))
     seated_stations = np.floor(state.seats_possible * service_minutes / stay_minutes + 1e-9)

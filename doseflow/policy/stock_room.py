@@ -32,8 +32,9 @@ class StockRoom:
     """
     Vials, cold volume and vans, fewer and fewer as they are taken.
 
-    Invariants: a lot gives no more than its free whole vials, a site no more than its spare doses (a failing fridge may be
-    emptied whole), a fridge takes no more than its free volume, a van makes one trip and carries no more than it holds.
+    Invariants: a lot gives no more than its free whole vials, a site no more than its spare doses (a failing fridge
+    may be emptied whole), a fridge takes no more than its free volume, a van makes one trip and carries no more than
+    it holds.
     """
 
     def __init__(self, situation: Situation, stock: Stock, forecast: ArrivalForecast) -> None:
@@ -68,19 +69,24 @@ class StockRoom:
 
         None where doses of the product move between the site's own fridges in this cycle: the order would be broken.
         """
-        if (site_idx, product_idx) in self._moved_within or not self._situation.standing.alterable[site_idx]:
+        standing = self._situation.standing
+        may_give = standing.alterable[site_idx] and standing.stock_fresh[site_idx]
+        if (site_idx, product_idx) in self._moved_within or not may_give:
             return []
-        least_life = travel_minutes + self._city.limits.min_lot_life_minutes
         life = self._stock.life_minutes
         rows = [
             row
             for row in self.lot_rows(site_idx)
             if self._lots.product_idx[row] == product_idx
             and self._stock.usable[row]
-            and life[row] >= least_life
+            and self.outlives(row, travel_minutes)
             and self._vials[row] > 0
         ]
         return sorted(rows, key=lambda row: float(life[row]))
+
+    def outlives(self, lot_row: int, travel_minutes: float) -> bool:
+        """Whether a lot has life enough left when a trip ends; not where its expiry is unknown."""
+        return bool(self._stock.life_minutes[lot_row] >= travel_minutes + self._city.limits.min_lot_life_minutes)
 
     def fridge_for(self, site_idx: int, product_idx: int, *, but_not: int = -1) -> int | None:
         """The fridge of a site that is powered, in the product's band and has the most room; None where none is."""
@@ -116,7 +122,7 @@ class StockRoom:
 
     def ship(self, lot_row: int, to_idx: int, doses: float, why: Why) -> DoseTransfer | None:
         """
-        Send up to so many doses of a lot to another site: as far as spare, room and van hold; None where nothing can go.
+        Send up to so many doses of a lot to another site, as far as spare, room and van hold; None where nothing goes.
 
         A failing fridge may be emptied whatever its site can spare.
         """
@@ -141,7 +147,7 @@ class StockRoom:
         return transfer
 
     def keep(self, transfer: DoseTransfer) -> bool:
-        """Book a transfer ordered before, unchanged; False, and nothing booked, where it cannot be carried out any more."""
+        """Book a transfer ordered before, unchanged; False, and nothing booked, where it cannot be carried out."""
         sites = self._city.site_to_idx
         from_idx, to_idx = sites[transfer.from_site_id], sites[transfer.to_site_id]
         lot_row = self._lot_row(from_idx, transfer.from_fridge_id, transfer.lot_number)
@@ -153,9 +159,13 @@ class StockRoom:
         trip = self._trips.get(van_idx)
         litres = transfer.doses * float(self._stock.litres_per_dose[lot_row])
         spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
-        first_out = self.lots_first_expired_first(from_idx, product_idx, transfer.travel_minutes)[:1]
+        may_leave = (
+            self.outlives(lot_row, transfer.travel_minutes)
+            if self._stock.failing[lot_row]
+            else self.lots_first_expired_first(from_idx, product_idx, transfer.travel_minutes)[:1] == [lot_row]
+        )
         can_go = (
-            first_out == [lot_row]
+            may_leave
             and transfer.doses <= min(self._vials[lot_row], spare)
             and self._is_safe(to_fridge_row, product_idx)
             and litres <= min(self._room[to_fridge_row], self._van_litres(van_idx)) + _VOLUME_SLACK_LITRES

@@ -17,12 +17,12 @@ def power_is_on(world: World) -> BoolArray:
     return ~((day.power_off_from <= world.epoch_minutes) & (world.epoch_minutes < day.power_off_until))
 
 
-def cool(world: World, opened_vials: IntArray, rng: np.random.Generator, params: StepParams) -> World:
+def cool(world: World, opened_vials: FloatArray, rng: np.random.Generator, params: StepParams) -> World:
     """
     Let one step pass in every fridge.
 
-    A running fridge falls back to its set-point with a time constant and a first-order noise; one that stands still drifts
-    to the room. Each vial fetched, by fridge (S, F), lets warm air in.
+    A running fridge falls back to its set-point with a time constant and a first-order noise; one that stands still
+    drifts to the room. Each vial fetched, by fridge (S, F), lets warm air in.
     """
     assumed, fridges = params.assumed, world.fridges
     runs = power_is_on(world)[:, None] & (world.epoch_minutes < world.day.fridge_fails_at)
@@ -53,11 +53,18 @@ def used_litres(lots: Lots, fridges: Fridges, params: StepParams) -> FloatArray:
 def fridge_excursion_minutes(lots: Lots, fridges: Fridges) -> FloatArray:
     """Longest excursion among the lots of each fridge, (S, F); 0 where it holds none."""
     spent = np.where(lots.is_free, 0.0, lots.excursion_minutes)
-    slots = np.arange(fridges.volume_litres.shape[-1])
-    return np.where(lots.fridge_slot[..., None, :] == slots[:, None], spent[..., None, :], 0.0).max(axis=-1)
+    longest: FloatArray = np.where(_in_fridge(lots, fridges), spent[..., None, :], 0.0).max(axis=-1)
+    return longest
 
 
-def by_fridge(of_lot: FloatArray, lots: Lots, fridges: Fridges) -> FloatArray:
+def by_fridge(of_lot: IntArray | FloatArray, lots: Lots, fridges: Fridges) -> FloatArray:
     """Sum over the lots of each fridge, (S, F)."""
+    total: FloatArray = np.where(_in_fridge(lots, fridges), of_lot[..., None, :], 0.0).sum(axis=-1)
+    return total
+
+
+def _in_fridge(lots: Lots, fridges: Fridges) -> BoolArray:
+    """Whether each lot place belongs to each fridge, (S, F, L)."""
     slots = np.arange(fridges.volume_litres.shape[-1])
-    return np.where(lots.fridge_slot[..., None, :] == slots[:, None], of_lot[..., None, :], 0).sum(axis=-1)
+    belongs: BoolArray = lots.fridge_slot[..., None, :] == slots[:, None]
+    return belongs

@@ -18,8 +18,8 @@ class Comers:
     """
     People of one step by site, (S,).
 
-    `arrived` came to the door: of them `balked` saw the queue and went, `turned_away` came past closing, `staying` joined it.
-    `diverted` walk-ins were sent to another site before they came and are not among the arrived.
+    `arrived` came to the door: of them `balked` saw the queue and went, `turned_away` came past closing, `staying`
+    joined it. `diverted` walk-ins were sent to another site before they came and are not among the arrived.
     """
 
     arrived: IntArray
@@ -53,11 +53,15 @@ def _booked_now(world: World, params: StepParams) -> IntArray:
     until = int(np.floor(world.epoch_minutes - world.day.midnight + 1e-9))
     start = int(np.floor(world.epoch_minutes - world.day.midnight - params.assumed.step_minutes + 1e-9))
     minutes = slice(max(start, 0), max(min(until, DAY_MINUTES), 0))
-    return world.coming_people[..., minutes].sum(axis=-1, dtype=np.int64)
+    people: IntArray = world.coming_people[..., minutes].sum(axis=-1, dtype=np.int64)
+    return people
 
 
 def _balk_share(world: World, posts_staffed: IntArray, params: StepParams) -> FloatArray:
-    """Share that turns at the door, (S,): none up to an expected wait, all at another, linear between; none before opening."""
+    """
+    Share that turns at the door, (S,): none up to an expected wait, all at another, linear between; none before
+    opening.
+    """
     assumed = params.assumed
     waiting = world.queued_people[..., :NUM_SERVED].sum(axis=-1)
     minutes_per_person = params.mean_service_minutes[:NUM_SERVED] / np.maximum(posts_staffed[..., :NUM_SERVED], 1)
@@ -95,9 +99,7 @@ def book_free_slots(world: World, rng: np.random.Generator, params: StepParams) 
     )
 
 
-def _divert(
-    world: World, walked_in: IntArray, rng: np.random.Generator, params: StepParams
-) -> tuple[World, IntArray]:
+def _divert(world: World, walked_in: IntArray, rng: np.random.Generator, params: StepParams) -> tuple[World, IntArray]:
     """Walk-ins sent to a neighbour: most go, and come there after the way."""
     diverted = np.zeros_like(walked_in)
     table = world.diversions[(world.diversions["until"] > world.epoch_minutes) & (world.diversions["people"] > 0)]

@@ -52,7 +52,9 @@ def usual_capacity_people() -> IntArray:
     booked = czech_table().booked_people[SPRING].sum(axis=-1)
     capacity = czech_table().capacity_people[SPRING].sum(axis=-1)
     offered = np.maximum(booked, capacity).astype(float)
-    return np.ceil(np.nanpercentile(np.where(offered > 0, offered, np.nan), 95, axis=0)).astype(np.int64)
+    full_days = np.nanpercentile(np.where(offered > 0, offered, np.nan), 95, axis=0)
+    capacity_people: IntArray = np.ceil(full_days).astype(np.int64)
+    return capacity_people
 
 
 def _places() -> list[Place]:
@@ -66,8 +68,8 @@ def _places() -> list[Place]:
             latitude=float(row["latitude"]),
             longitude=float(row["longitude"]),
             capacity_people=int(capacity[position]),
-            products=tuple(p for p, used in zip(PRODUCT_IDS, handled[position], strict=True) if used) or PRODUCT_IDS[:1],
+            products=tuple(p for p, used in zip(PRODUCT_IDS, handled[position], strict=True) if used)
+            or PRODUCT_IDS[:1],
         )
         for position, row in enumerate(czech_site_rows())
     ]
-

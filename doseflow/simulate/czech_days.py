@@ -1,4 +1,7 @@
-"""The packaged days of the Czech programme, 200 sites, 2020-12-27 to 2021-05-31. Origin, terms, traps: docs/reference/cities.md."""
+"""
+The packaged days of the Czech programme, 200 sites, 2020-12-27 to 2021-05-31. Origin, terms, traps:
+docs/reference/cities.md.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ FIRST_BOOKED_ON = date(2021, 1, 15)
 
 @dataclass(frozen=True)
 class CzechTable:
-    """Every packaged day; D days from `FIRST_ON`, S sites, K products, 3 calendars (first dose, second dose, either)."""
+    """
+    Every packaged day; D days from `FIRST_ON`, S sites, K products, 3 calendars (first dose, second dose, either).
+    """
 
     capacity_people: IntArray
     booked_people: IntArray
@@ -49,7 +54,10 @@ def czech_table() -> CzechTable:
         columns = stream.readline().strip().split(",")
         epoch = FIRST_ON.toordinal()
         rows = np.loadtxt(
-            stream, delimiter=",", dtype=np.int64, converters={0: lambda day: date.fromisoformat(day).toordinal() - epoch}
+            stream,
+            delimiter=",",
+            dtype=np.int64,
+            converters={0: lambda day: date.fromisoformat(day).toordinal() - epoch},
         )
     dense = np.zeros(((LAST_ON - FIRST_ON).days + 1, len(czech_site_rows()), len(columns)), dtype=np.int64)
     dense[rows[:, 0], rows[:, 1]] = rows

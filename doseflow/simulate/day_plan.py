@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
-from doseflow.errors import CityWrong
 from doseflow.domain.roles import ROLE_TO_IDX
+from doseflow.errors import CityWrong
 from doseflow.simulate.city_days import CityDay, Days
 from doseflow.simulate.day_profile import (
     BOOKED_TENTHS,
@@ -35,7 +35,8 @@ NEVER = np.inf
 @dataclass(frozen=True)
 class DayPlan:
     """
-    One day. Moments are minutes since 1970 in UTC; axes S sites, R roles, H shifts, F fridges, 288 periods of the local day.
+    One day. Moments are minutes since 1970 in UTC; axes S sites, R roles, H shifts, F fridges, 288 periods of the
+    local day.
 
     Parameters
     ----------

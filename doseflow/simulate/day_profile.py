@@ -22,11 +22,14 @@ DAY_PERIODS = DAY_MINUTES // PERIOD_MINUTES
 
 BOOKED_TENTHS = (0.110, 0.085, 0.085, 0.110, 0.110, 0.085, 0.085, 0.085, 0.1225, 0.1225)
 """
-Share of a day's bookings in each tenth of the opening hours: 0.6 even (slots follow stations, which are constant) and 0.4 the
-one intraday profile found (APankowska/vaccination-clinic-simulation-simul8, a student project: 12, 6, 12, 6, 15 an hour).
+Share of a day's bookings in each tenth of the opening hours: 0.6 even (slots follow stations, which are constant) and
+0.4 the one intraday profile found (APankowska/vaccination-clinic-simulation-simul8, a student project: 12, 6, 12, 6,
+15 an hour).
 """
 WALK_IN_TENTHS = (0.05, 0.12, 0.15, 0.14, 0.13, 0.12, 0.11, 0.08, 0.06, 0.04)
-"""Share of a day's walk-ins in each tenth: the mean weekday of a call centre (fpp2 `calls`), unbooked demand, rounded."""
+"""
+Share of a day's walk-ins in each tenth: the mean weekday of a call centre (fpp2 `calls`), unbooked demand, rounded.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ def period_weights(city: City, tenths: tuple[float, ...]) -> FloatArray:
         if hours not in rows:
             rows[hours] = np.diff(np.interp(edges, np.linspace(*hours, len(cumulative)), cumulative))
     weights = np.array([rows[hours_of(site)] for site in city.sites])
-    return weights / weights.sum(axis=-1, keepdims=True)
+    normal: FloatArray = weights / weights.sum(axis=-1, keepdims=True)
+    return normal
 
 
 def minutes_of(moment: time) -> float:

@@ -1,4 +1,7 @@
-"""WorldDraft: a world's arrays copied once, so that the orders of one minute can be carried out on them, then made a world again."""
+"""
+WorldDraft: a world's arrays copied once, so that the orders of one minute can be carried out on them, then made a
+world again.
+"""
 
 from __future__ import annotations
 

@@ -10,12 +10,13 @@ from doseflow.domain.city import BoolArray, IntArray
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX
 from doseflow.simulate.staffing import breaks_started
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import World
 
 
 def people_by_role_and_shift(world: World) -> IntArray:
     """People on duty by the role they work as and their shift, (S, R, H)."""
-    return world.staff_people.sum(axis=(-4, -1))
+    people: IntArray = world.staff_people.sum(axis=(-4, -1))
+    return people
 
 
 def people_on_break(world: World, params: StepParams) -> IntArray:
@@ -23,12 +24,15 @@ def people_on_break(world: World, params: StepParams) -> IntArray:
     people, day, assumed = people_by_role_and_shift(world), world.day, params.assumed
     begun = breaks_started(people, world.epoch_minutes, day.shift_starts, day.shift_ends, assumed)
     back_at = world.epoch_minutes - assumed.break_minutes
-    return (begun - breaks_started(people, back_at, day.shift_starts, day.shift_ends, assumed)).sum(axis=-1)
+    away: IntArray = begun - breaks_started(people, back_at, day.shift_starts, day.shift_ends, assumed)
+    on_break: IntArray = away.sum(axis=-1)
+    return on_break
 
 
 def people_at_work(world: World, params: StepParams) -> IntArray:
     """People on duty who are not on their break, by the role they work as, (S, R)."""
-    return people_by_role_and_shift(world).sum(axis=-1) - people_on_break(world, params)
+    on_duty: IntArray = people_by_role_and_shift(world).sum(axis=-1)
+    return on_duty - people_on_break(world, params)
 
 
 def posts(world: World, params: StepParams) -> IntArray:
@@ -36,7 +40,7 @@ def posts(world: World, params: StepParams) -> IntArray:
     return np.minimum(world.stations_open, people_at_work(world, params))
 
 
-def usable_seats(world: World, posts_staffed: IntArray, params: StepParams) -> IntArray:
+def usable_seats(posts_staffed: IntArray, params: StepParams) -> IntArray:
     """Seats that somebody watches, (S,)."""
     return np.minimum(params.seats_possible, posts_staffed[..., OBSERVATION_IDX] * params.seats_per_observer)
 
@@ -53,32 +57,27 @@ def has_ended(world: World, params: StepParams) -> BoolArray:
 
 
 def change_shifts(world: World, params: StepParams) -> World:
-    """
-    Send home whose shift has ended in this step and bring on duty whose shift begins.
-
-    Where a shift changes, the site opens as many stations as it has people; between changes only orders open or close them.
-    """
+    """Send home whose shift has ended in this step and bring on duty whose shift begins."""
     before, now, day = world.epoch_minutes - params.assumed.step_minutes, world.epoch_minutes, world.day
     begins = np.flatnonzero((before < day.shift_starts) & (day.shift_starts <= now))
     ends = np.flatnonzero((before < day.shift_ends) & (day.shift_ends <= now))
-    if not len(begins) and not len(ends):
-        return world
-    staff = world.staff_people.copy()
+    return with_shifts(world, begins, ends, params) if len(begins) or len(ends) else world
+
+
+def with_shifts(world: World, begins: IntArray, ends: IntArray, params: StepParams) -> World:
+    """
+    The world with these shifts begun and ended.
+
+    Where a shift changes, the site opens as many stations as it has people; otherwise only orders open or close them.
+    """
+    staff, rostered = world.staff_people.copy(), world.day.rostered_people
     staff[..., ends, :] = 0
     for role in range(NUM_ROLES):
-        staff[..., role, role, begins, 0] = day.rostered_people[..., role, begins]
-    changed = world.day.rostered_people[..., np.union1d(begins, ends)].sum(axis=(-2, -1)) > 0
-    on_duty = staff.sum(axis=(-4, -2, -1))
-    stations = np.minimum(on_duty, params.stations_possible)
+        staff[..., role, role, begins, 0] = rostered[..., role, begins]
+    changed = rostered[..., np.union1d(begins, ends)].sum(axis=(-2, -1)) > 0
+    stations = np.minimum(staff.sum(axis=(-4, -2, -1)), params.stations_possible)
     return replace(
         world,
         staff_people=staff,
         stations_open=np.where(changed[..., None], stations, world.stations_open),
     )
-
-
-def busy_and_staffed_minutes(world: World, posts_staffed: IntArray, params: StepParams) -> tuple[IntArray, IntArray]:
-    """Minutes of this step that posts of the first three stages served, and that they were there, (S,)."""
-    busy = world.in_service_people.sum(axis=-1)
-    staffed = np.maximum(posts_staffed[..., :NUM_SERVED], world.in_service_people).sum(axis=-1)
-    return busy * params.assumed.step_minutes, staffed * params.assumed.step_minutes

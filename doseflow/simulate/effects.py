@@ -1,8 +1,8 @@
 """
 What a site does when it is told: one function for each kind of decision and each moment that matters.
 
-`begin` is when people or vials leave: it gives the moment the order will be done, or the reason why it cannot be. `finish` is when
-it is done: it gives "" or the reason why it cannot be. What is refused changes nothing.
+`begin` is when people or vials leave: it gives the moment the order will be done, or the reason why it cannot be.
+`finish` is when it is done: it gives "" or the reason why it cannot be. What is refused changes nothing.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ def begin_dose_transfer(draft: WorldDraft, transfer: DoseTransfer) -> float | st
     to_here = 0.0 if stands_at == from_idx else city.travel_by_pair.get((stands_at, from_idx))
     if to_here is None or to_slot is None:
         return f"van {transfer.van_id} is too far away" if to_here is None else "the other site has no such fridge"
-    place, reason = _whole_vials(draft, transfer.from_site_id, transfer.from_fridge_id, transfer.lot_number, transfer.doses)
+    place, reason = _whole_vials(
+        draft, transfer.from_site_id, transfer.from_fridge_id, transfer.lot_number, transfer.doses
+    )
     if place < 0:
         return reason
     if not _has_room(draft, to_idx, to_slot, from_idx, place, transfer.doses):

@@ -1,5 +1,6 @@
 """
-What the data does not tell of a site: hours, stations, seats, fridges. Sized from its capacity, all assumed and said so.
+What the data does not tell of a site: hours, stations, seats, fridges. Sized from its capacity, all assumed and said
+so.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ HOURS = ((60, time(8), time(13)), (300, time(8), time(16)), (1000, time(8), time
 FRIDGES = ((150, 1), (800, 2), (math.inf, 3))
 """Capacity a day up to which a site has so many fridges."""
 SPARE_SHARE = 0.15
-"""Stations and seats beyond what the capacity needs at its peak."""
+"""Stations beyond what the capacity needs at its peak."""
+SEATS_SPARE_SHARE = 0.4
+"""Seats beyond it: the people of a quarter of an hour vary more than those of a minute."""
 PEAK_RATIO = max(BOOKED_TENTHS) * len(BOOKED_TENTHS)
 VANS_PER_SITE = 0.1
 VAN_LITRES = 40.0
@@ -30,7 +33,7 @@ VAN_LITRES = 40.0
 ASSUMED_FIELDS = {
     "opens_at, closes_at": f"{ASSUMED}: by capacity, 08:00-13:00 for the smallest to 07:00-19:00 for the largest",
     "stations_possible": f"{ASSUMED}: the day's capacity at its peak hour at the planned utilisation, and 15 % more",
-    "seats_possible": f"{ASSUMED}: as stations, for a mean stay of about 16 min",
+    "seats_possible": f"{ASSUMED}: as stations, for a mean stay of about 16 min, and 40 % more",
     "minimum_team": f"{ASSUMED}: one person of each role",
     "fridges": f"{ASSUMED}: 1 to 3 by capacity; room for 1.5 to 4 times the usual stock",
     "vans": f"{ASSUMED}: one to ten sites, at the busiest ones, {VAN_LITRES:g} L",
@@ -63,7 +66,7 @@ def equipped_site(
     peak_per_minute = place.capacity_people * PEAK_RATIO / open_hours / MINUTES_PER_HOUR
     service_minutes = mean_service_minutes(params)
     stations = [_with_spare(peak_per_minute * m / params.planned_utilisation_share) for m in service_minutes[:3]]
-    seats = 2 + _with_spare(peak_per_minute * service_minutes[3])
+    seats = 2 + math.ceil(peak_per_minute * service_minutes[3] * (1 + SEATS_SPARE_SHARE))
     return Site(
         site_id=place.site_id,
         name=place.name,

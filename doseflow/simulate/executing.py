@@ -140,9 +140,7 @@ def carry_out(
     return world_of(draft), tuple(left), receipts
 
 
-def _go_on(
-    draft: WorldDraft, errand: Errand, rng: np.random.Generator
-) -> tuple[Errand | None, GivenReceipt | None]:
+def _go_on(draft: WorldDraft, errand: Errand, rng: np.random.Generator) -> tuple[Errand | None, GivenReceipt | None]:
     """The next step of one errand: None when it is over."""
     if errand.status is None:
         return _answer(draft, errand, rng)
@@ -153,9 +151,7 @@ def _go_on(
     return None, _receipt(draft, errand, status, reason)
 
 
-def _answer(
-    draft: WorldDraft, errand: Errand, rng: np.random.Generator
-) -> tuple[Errand | None, GivenReceipt | None]:
+def _answer(draft: WorldDraft, errand: Errand, rng: np.random.Generator) -> tuple[Errand | None, GivenReceipt | None]:
     assumed, reasons = draft.params.assumed, REFUSALS[KIND_TO_FAMILY[errand.decision.kind]]
     refuses, which, after = rng.random(), rng.integers(len(reasons)), rng.exponential(assumed.leave_minutes)
     unknown = [

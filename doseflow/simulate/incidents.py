@@ -1,4 +1,7 @@
-"""What goes wrong on a simulated day, said beforehand. The scenario of the demonstration stands here and in its docs page."""
+"""
+What goes wrong on a simulated day, said beforehand. The scenario of the demonstration stands here and in its docs
+page.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +69,8 @@ def demo_incidents(city: City, today: CityDay) -> Incidents:
     """
     One of each kind, at sites of different size: by rank of today's bookings, so that any city has them.
 
-    A fridge fails at the 6th busiest site at 08:10, a surge meets the 31st from 08:30 to 10:30, half of the vaccinators of the
-    13th stay away, and the 51st has no power from 09:15 to 10:45.
+    A fridge fails at the 6th busiest site at 08:10, a surge meets the 31st from 08:30 to 10:30, half of the
+    vaccinators of the 13th stay away, and the 51st has no power from 09:15 to 10:45.
     """
     by_bookings = np.argsort(-today.booked_people, kind="stable")
 

@@ -12,6 +12,7 @@ from doseflow.domain.roles import NUM_ROLES
 from doseflow.simulate.cold_store import used_litres
 from doseflow.simulate.day_plan import NEVER, DayPlan
 from doseflow.simulate.day_profile import DAY_MINUTES, draw_coming
+from doseflow.simulate.duty import with_shifts
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.products import SHELF_DAYS
 from doseflow.simulate.step_params import StepParams
@@ -36,17 +37,23 @@ SHORT_LOT_SHARE = 0.04
 """Sites that hold a lot which expires during the day; assumed."""
 SHORT_LOT_MINUTES = 14 * 60.0
 DEFAULT_SHELF_DAYS = 30
+QUIET_UNTIL_MINUTES = 120.0
+"""So long before the first site opens the world begins."""
 DELIVERED_FROM_MINUTES, DELIVERED_UNTIL_MINUTES = 8 * 60.0, 14 * 60.0
 
 
 def initial_world(city: City, day: DayPlan, params: StepParams, rng: np.random.Generator) -> World:
-    """The city at the midnight before the day: nobody there, stock in the fridges, vans at home, deliveries on their way."""
+    """
+    The city in the morning before the first shift: nobody there, stock in the fridges, vans at home, deliveries on
+    their way.
+    """
     assumed, num_sites = params.assumed, city.num_sites
     ages = round(OLDEST_MINUTES / assumed.step_minutes)
     fridges = _fridges_of(city)
     lots, lot_numbers = _initial_lots(city, day, fridges, params, rng)
     world = World(
-        epoch_minutes=day.midnight,
+        # Nothing stirs before this, and a night of empty steps would only cost time.
+        epoch_minutes=max(day.midnight, float(day.opens.min()) - QUIET_UNTIL_MINUTES),
         day=day,
         waiting_people=np.zeros((num_sites, NUM_ROLES, ages), dtype=np.int32),
         in_fixed_service=np.zeros((num_sites, NUM_SERVED, max(1, int(params.fixed_steps.max()))), dtype=np.int64),
@@ -70,10 +77,12 @@ def initial_world(city: City, day: DayPlan, params: StepParams, rng: np.random.G
 
 
 def begin_day(world: World, city: City, day: DayPlan, params: StepParams, rng: np.random.Generator) -> World:
-    """The world with a new day: its bookings, its shifts not begun, its deliveries on their way; stock and totals go on."""
+    """
+    The world with a new day: its bookings, its shifts not begun, its deliveries on their way; stock and totals go on.
+    """
     trips, lot_numbers = _deliveries(world, city, day, params, rng)
     shape = (*world.staff_people.shape[:3], len(day.shift_starts), NUM_MOVES)
-    return replace(
+    world = replace(
         world,
         day=day,
         coming_people=draw_coming(rng, day.booked_people, day.habits, params.assumed).astype(np.int32),
@@ -85,6 +94,8 @@ def begin_day(world: World, city: City, day: DayPlan, params: StepParams, rng: n
         dose_trips=np.concatenate([world.dose_trips, trips]),
         lot_numbers=lot_numbers,
     )
+    is_on = (day.shift_starts <= world.epoch_minutes) & (world.epoch_minutes < day.shift_ends)
+    return with_shifts(world, np.flatnonzero(is_on), np.flatnonzero(~is_on), params)
 
 
 def _zero_totals(num_sites: int) -> Totals:
@@ -195,13 +206,16 @@ def _wanted_doses(city: City, day: DayPlan, assumed: SimulationParams, rng: np.r
     used = np.where(may_hold, day.today.used_doses, 0).astype(float)
     unknown = used.sum(axis=-1) == 0
     used[unknown, np.argmax(may_hold[unknown], axis=-1)] = 1
-    return doses[:, None] * used / used.sum(axis=-1, keepdims=True) * may_hold
+    wanted: FloatArray = doses[:, None] * used / used.sum(axis=-1, keepdims=True) * may_hold
+    return wanted
 
 
 def _deliveries(
     world: World, city: City, day: DayPlan, params: StepParams, rng: np.random.Generator
 ) -> tuple[NDArray[np.void], tuple[str, ...]]:
-    """The day's deliveries as trips: whole vials, as many as the emptiest fridge has room for; what is more stays away."""
+    """
+    The day's deliveries as trips: whole vials, as many as the emptiest fridge has room for; what is more stays away.
+    """
     site_idx, product_idx = np.nonzero(day.today.delivered_doses)
     free_litres = world.fridges.volume_litres - used_litres(world.lots, world.fridges, params)
     arrives = day.midnight + rng.uniform(DELIVERED_FROM_MINUTES, DELIVERED_UNTIL_MINUTES, len(site_idx))

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 ASSUMED = "assumed"
 HANLY = "Hanly et al. 2022, BMC Health Serv Res 22:1059 (hub model), assumed there"
-WINTERTHUR = "Winterthur vaccination centre, survey of over 10,000 visitors: 41 % come 20 min early or more, under 1 % late"
+WINTERTHUR = (
+    "Winterthur vaccination centre, survey of over 10,000 visitors: 41 % come 20 min early or more, under 1 % late"
+)
 CDC_OBSERVATION = "CDC vaccine safety guidance: 15 min for all, 30 min with an allergy history"
 
 
@@ -48,8 +50,9 @@ class SimulationParams:
     balk_full_minutes: float = 240.0
     leave_after_minutes: float = 45.0
     leave_per_minute_share: float = 0.005
-    planned_utilisation_share: float = 0.75
-    staffing_mismatch_sd: float = 0.25
+    planned_utilisation_share: float = 0.7
+    roster_knows_share: float = 0.75
+    staffing_mismatch_sd: float = 0.2
     absent_share: float = 0.03
     break_minutes: float = 30.0
     break_after_minutes: float = 180.0
@@ -60,7 +63,7 @@ class SimulationParams:
     stock_days_sd: float = 0.35
     ambient_celsius: float = 23.0
     cooling_minutes: float = 20.0
-    warming_minutes: float = 1047.0
+    warming_minutes: float = 987.0
     fridge_noise_celsius: float = 0.35
     door_kick_celsius: float = 0.05
     pre_cool_minutes: float = 120.0
@@ -100,6 +103,7 @@ SOURCES: dict[str, Source] = {
     "leave_after_minutes": Source(ASSUMED + ": wait at one stage from which people leave", 0, 100_000_000),
     "leave_per_minute_share": Source(ASSUMED + ": share of those that leaves each minute", 0, 1),
     "planned_utilisation_share": Source(HANLY + ": at most 0.7, worse above 0.8", 0.3, 1.5),
+    "roster_knows_share": Source(ASSUMED + ": weight of today's bookings against last week's in the roster", 0, 1),
     "staffing_mismatch_sd": Source(ASSUMED + ": log-normal error of a site's staffing", 0, 1),
     "absent_share": Source(ASSUMED + "; 18.1 % of staff missed work after their own dose (PMC9013647)", 0, 0.3),
     "break_minutes": Source("EU directive 2003/88/EC article 4; Czech labour code section 88: 30 min", 0, 60),
@@ -111,7 +115,9 @@ SOURCES: dict[str, Source] = {
     "stock_days_sd": Source(ASSUMED + ": log-normal spread of it over sites", 0, 1),
     "ambient_celsius": Source(ASSUMED, -30, 50),
     "cooling_minutes": Source(ASSUMED + ": time constant of a running fridge", 1, 600),
-    "warming_minutes": Source("vendor: above 8 degrees within 3 h of an outage; time constant from 5 at 23 degrees", 10, 10_000),
+    "warming_minutes": Source(
+        "vendor: above 8 degrees within 3 h of an outage; time constant from 5 at 23 degrees", 10, 10_000
+    ),
     "fridge_noise_celsius": Source("98.9 to 99.9 % of runtime in range (PMC8022346); standard deviation", 0, 3),
     "door_kick_celsius": Source(ASSUMED + ": warming of the air for each vial fetched", 0, 1),
     "pre_cool_minutes": Source(ASSUMED + ": how long a pre-cooled fridge is held there", 1, 1440),

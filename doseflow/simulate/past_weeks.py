@@ -1,4 +1,6 @@
-"""What the weeks before looked like: arrivals and doses of past days, drawn from their real bookings by today's profile."""
+"""
+What the weeks before looked like: arrivals and doses of past days, drawn from their real bookings by today's profile.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def past_weeks_arrivals(
 def doses_past_weeks(
     city: City, days: Days, rng: np.random.Generator, day_on: date, params: SimulationParams
 ) -> FloatArray:
-    """Doses by period of the local day on the same weekday of past weeks, the last week first, (S, W, 288); NaN unknown."""
+    """
+    Doses by period of the local day on the same weekday of past weeks, the last week first, (S, W, 288); NaN unknown.
+    """
     weeks = []
     for weeks_ago in range(1, PAST_WEEKS + 1):
         people = arrivals_of_day(city, days, day_on - timedelta(weeks=weeks_ago), rng, params)
@@ -87,7 +91,8 @@ def arrivals_of_day(
     coming = draw_coming(rng, slots, habits, params)
     booked = coming.reshape(city.num_sites, DAY_PERIODS, DAY_MINUTES // DAY_PERIODS).sum(axis=-1)
     rates = walk_ins_per_minute(period_weights(city, WALK_IN_TENTHS), day.booked_people, habits)
-    return (booked + rng.poisson(rates * PERIOD_MINUTES)).astype(np.float64)
+    came: FloatArray = (booked + rng.poisson(rates * PERIOD_MINUTES)).astype(np.float64)
+    return came
 
 
 def _utc_parts(first_period: int) -> list[tuple[date, slice, slice]]:

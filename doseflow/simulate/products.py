@@ -13,7 +13,7 @@ COMIRNATY = VaccineProduct(
     storage_low_celsius=2,
     storage_high_celsius=8,
     excursion_budget_minutes=240,
-    source="6 doses a vial in the packaged data; in use 6 h; 4 h at 8 to 30 degrees (SmPC); volume: 195 vials a 2.1 L tray",
+    source="6 doses a vial in the packaged data; in use 6 h; 4 h at 8 to 30 degrees (SmPC); 195 vials a 2.1 L tray",
 )
 MODERNA = VaccineProduct(
     product_id="moderna",
@@ -39,4 +39,7 @@ VAXZEVRIA = VaccineProduct(
 )
 PRODUCTS = (COMIRNATY, MODERNA, VAXZEVRIA)
 SHELF_DAYS = (31, 30, 120)
-"""Longest life left of a lot at 2 to 8 degrees, by product (Comirnaty 31 d from May 2021, Moderna 30 d; Vaxzevria assumed)."""
+"""
+Longest life left of a lot at 2 to 8 degrees, by product (Comirnaty 31 d from May 2021, Moderna 30 d; Vaxzevria
+assumed).
+"""

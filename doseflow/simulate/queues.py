@@ -1,4 +1,7 @@
-"""Queues as cohorts by age: first in, first served, with the waiting of everybody known. Axis A: age in steps, youngest first."""
+"""
+Queues as cohorts by age: first in, first served, with the waiting of everybody known. Axis A: age in steps, youngest
+first.
+"""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from doseflow.units import PERIOD_MINUTES, datetime_from_epoch_minutes, epoch_mi
 
 DEMO_DAY_ON = date(2021, 5, 20)
 """
-The last Thursday on which the packaged calendars were not filled to the last slot; no holiday, and neither were the four
-Thursdays before it, from which the forecast learns.
+The last Thursday on which the packaged calendars were not filled to the last slot; no holiday, and neither were the
+four Thursdays before it, from which the forecast learns.
 """
 DEMO_STARTS_AT = time(7, 30)
 RAIN_SHARE = 0.3
@@ -147,7 +147,7 @@ class SimulatedCity:
         self._live_until(epoch_minutes_from_datetime(morning))
 
     def reports(self) -> list[bytes]:
-        """This period's reports as they reach the reader: some late, missing, repeated or wrong, as the faults say."""
+        """Reports of the sites as they reach the reader: some late, missing, repeated or wrong, as the faults say."""
         payloads = report_payloads(self._world, self._five_minutes_ago, self._reporters)
         sent, self._held = sent_reports(payloads, self._held, self._rng.reports, self._faults)
         return sent
@@ -180,7 +180,7 @@ class SimulatedCity:
 
     def summary(self) -> dict[str, float]:
         """
-        Where the city stands; people and doses since the first midnight.
+        Where the city stands; people and doses since the first morning.
 
         `mean_wait_minutes` counts the waiting of all who came, also of those who left, over all who came.
         """
@@ -233,4 +233,3 @@ class SimulatedCity:
         for one in given:
             receipt = asdict(one.receipt)
             self._receipts.append((one.order_id, {**receipt, "at": receipt["at"].isoformat()}))
-

@@ -1,5 +1,6 @@
 """
-What goes wrong between a site and its reader: reports late, missing, repeated, wrong, out of order, and classes never told.
+What goes wrong between a site and its reader: reports late, missing, repeated, wrong, out of order, and classes never
+told.
 
 A late report is sent after newer ones of the same site: that is how it is out of order.
 """

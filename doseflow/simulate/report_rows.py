@@ -1,4 +1,6 @@
-"""The parts of a report that are lists: staff, fatigue, lots, fridges, vans, incidents. Each gives a list a site, (S,)."""
+"""
+The parts of a report that are lists: staff, fatigue, lots, fridges, vans, incidents. Each gives a list a site, (S,).
+"""
 
 from __future__ import annotations
 

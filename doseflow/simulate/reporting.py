@@ -1,7 +1,8 @@
 """
 What the sites say of themselves: one report a site, all 17 classes, as the JSON bytes of `domain.report.SiteReport`.
 
-A report tells what the site can see. Figures of "the last period" are the differences between two worlds five minutes apart.
+A report tells what the site can see. Figures of "the last period" are the differences between two worlds five minutes
+apart.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Reporters:
     Parameters
     ----------
     doses_given_past_weeks
-        Doses by period of the local day, on the same weekday of past weeks, the last week first, (S, W, 288); NaN unknown.
+        Doses by period of the local day, on the same weekday of past weeks, the last week first, (S, W, 288); NaN
+        unknown.
     weather
         The city's weather today.
     """
@@ -48,7 +50,10 @@ class Reporters:
 
 
 def site_reports(world: World, five_minutes_ago: World, reporters: Reporters) -> list[bytes]:
-    """The reports of all sites, in the order of axis S, as they leave the sites; `report_faults` is what happens to them then."""
+    """
+    The reports of all sites, in the order of axis S, as they leave the sites; `report_faults` is what happens to them
+    then.
+    """
     return [orjson.dumps(payload) for payload in report_payloads(world, five_minutes_ago, reporters)]
 
 
@@ -123,15 +128,16 @@ def observed_wait_minutes(world: World, before: World, step_minutes: float) -> F
     """
     Wait on the way to the needle as the site sees it, (S,).
 
-    At each stage it is the mean wait of those taken since `before`; where nobody was taken, the age of the longest waiting
-    person, 0 in an empty queue. The stages add up.
+    At each stage it is the mean wait of those taken since `before`; where nobody was taken, the age of the longest
+    waiting person, 0 in an empty queue. The stages add up.
     """
     started = (world.totals.started - before.totals.started)[..., :NUM_SERVED]
     waited = (world.totals.waited_started_minutes - before.totals.waited_started_minutes)[..., :NUM_SERVED]
     queue = world.waiting_people[..., :NUM_SERVED, :]
     last_age = queue.shape[-1] - 1
     oldest = np.where(queue.any(axis=-1), last_age - np.argmax(queue[..., ::-1] > 0, axis=-1), 0) * step_minutes
-    return np.where(started > 0, waited / np.maximum(started, 1), oldest).sum(axis=-1)
+    wait_minutes: FloatArray = np.where(started > 0, waited / np.maximum(started, 1), oldest).sum(axis=-1)
+    return wait_minutes
 
 
 def booked_ahead(world: World) -> IntArray:
@@ -140,4 +146,5 @@ def booked_ahead(world: World) -> IntArray:
     ahead = world.booked_people[..., first : first + width]
     missing = np.zeros((*ahead.shape[:-1], width - ahead.shape[-1]), dtype=ahead.dtype)
     padded = np.concatenate([ahead, missing], axis=-1)
-    return padded.reshape(*ahead.shape[:-1], BOOKING_BINS, SLOTS_PER_BIN).sum(axis=-1)
+    booked: IntArray = padded.reshape(*ahead.shape[:-1], BOOKING_BINS, SLOTS_PER_BIN).sum(axis=-1)
+    return booked

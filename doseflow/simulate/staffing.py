@@ -21,7 +21,7 @@ BEFORE_OPENING_MINUTES = 30.0
 HANDOVER_MINUTES = 15.0
 LONGEST_SHIFT_MINUTES = 9 * 60.0
 """Opening hours up to this are one shift, longer ones two that overlap by a handover."""
-SEATED_RESERVE = 1.3
+SEATED_RESERVE = 1.4
 """Observers are planned for so many times the mean number of people seated."""
 
 _QUALIFIED_FOR = {
@@ -63,35 +63,46 @@ def _shifts_of_hours(opens: float, closes: float, params: SimulationParams) -> l
 
 
 def rostered_people(
-    city: City, today: CityDay, last_week: CityDay, shifts: ShiftTable, params: SimulationParams, rng: np.random.Generator
+    city: City,
+    today: CityDay,
+    last_week: CityDay,
+    shifts: ShiftTable,
+    params: SimulationParams,
+    rng: np.random.Generator,
 ) -> IntArray:
     """
     People on the roster, (S, R, H).
 
-    The roster was made before all of today's bookings were known: for the geometric mean of today's and last week's, and with
-    a site's own error, so that the city is staffed at the planned utilisation and single sites are not.
+    The roster was made before all of today's bookings were known: for a weighted geometric mean of today's and last
+    week's, and with a site's own error, so that the city is staffed at the planned utilisation and single sites are not.
     """
     known = np.where(last_week.booked_people > 0, last_week.booked_people, today.booked_people)
     error = np.exp(rng.normal(0, params.staffing_mismatch_sd, city.num_sites))
-    planned = np.sqrt(known * today.booked_people.astype(float)) * error
+    knows = params.roster_knows_share
+    planned = today.booked_people.astype(float) ** knows * known ** (1 - knows) * error
     open_minutes = np.array([closes - opens for opens, closes in map(hours_of, city.sites)])
     people_at_work = (planned / open_minutes)[:, None] * np.array(city.service_minutes)
     need = people_at_work / params.planned_utilisation_share
     need[:, OBSERVATION_IDX] = people_at_work[:, OBSERVATION_IDX] * SEATED_RESERVE / city.seats_per_observer
     rounded = np.floor(need + rng.random(need.shape)).astype(np.int64)
+    # One observer too few would stop the needles, so nobody plans for a fraction of one.
+    rounded[:, OBSERVATION_IDX] = np.ceil(need[:, OBSERVATION_IDX]).astype(np.int64)
     possible = np.array([site.stations_possible for site in city.sites])
     wanted = np.clip(rounded, city.minimum_team_people, np.maximum(possible, city.minimum_team_people))
     wanted[today.booked_people == 0] = 0
     roster = wanted[:, :, None] * shifts.at_site[:, None, :]
-    return roster - rng.binomial(roster, params.absent_share)
+    present: IntArray = roster - rng.binomial(roster, params.absent_share)
+    return present
 
 
 def breaks_started(
     people: IntArray, epoch_minutes: float, shift_starts: FloatArray, shift_ends: FloatArray, params: SimulationParams
 ) -> IntArray:
-    """How many of each group, (S, R, H), have begun their break by a moment; breaks start evenly over the break window."""
+    """
+    How many of each group, (S, R, H), have begun their break by a moment; breaks start evenly over the break window.
+    """
     into_window = (epoch_minutes - shift_starts - params.break_after_minutes) / params.break_window_minutes
-    # Sites differ in when within a slice of the window the break falls, else the city's small sites would pause together.
+    # Sites differ in when a break falls, else the city's small sites would all pause together.
     phase = (0.5 + 0.618 * np.arange(people.shape[0])) % 1
     begun = np.floor(people * into_window - phase[:, None, None]) + 1
     has_break = shift_ends - shift_starts > params.break_shift_minutes
@@ -101,5 +112,3 @@ def breaks_started(
 def worked_hours(epoch_minutes: float, shift_starts: FloatArray) -> FloatArray:
     """Hours since each shift began, (H,), at least 0."""
     return np.maximum(epoch_minutes - shift_starts, 0) / MINUTES_PER_HOUR
-
-

@@ -1,18 +1,18 @@
 """
 The transition: `step(world, rng, params)` makes the world one step later, and never writes to the one it was given.
 
-In a step, in this order: things arrive; shifts change; people finish a service or leave their seat; people come, some turn at the
-door; some who wait give up; free stations take the longest waiting; vials are drawn; fridges drift; past closing everybody is
-sent home. The order is fixed so that the same seed gives the same path.
+In a step, in this order: things arrive; shifts change; people finish a service or leave their seat; people come, some
+turn at the door; some who wait give up; free stations take the longest waiting; vials are drawn; fridges drift; past
+closing everybody is sent home. The order is fixed so that the same seed gives the same path.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from doseflow.domain.city import BoolArray, FloatArray, IntArray
+from doseflow.domain.city import BoolArray, IntArray
 from doseflow.domain.roles import OBSERVATION_IDX, VACCINATION_IDX
 from doseflow.simulate.cold_store import by_fridge, cool
 from doseflow.simulate.coming import Comers, people_coming
@@ -21,7 +21,7 @@ from doseflow.simulate.queues import aged, leaving, taken_oldest_first, waited_m
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.trips import arrive
 from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, usable_doses
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import NUM_SERVED, Totals, World
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _start(
     world: World, posts_staffed: IntArray, rng: np.random.Generator, params: StepParams
 ) -> tuple[World, IntArray]:
     """Free stations and seats take who has waited longest; also the vials opened, (S, L)."""
-    seats = usable_seats(world, posts_staffed, params)
+    seats = usable_seats(posts_staffed, params)
     wanted = _wanted_starts(world, posts_staffed, seats, params)
     taken = taken_oldest_first(world.waiting_people, wanted)
     started = np.minimum(wanted, world.queued_people)
@@ -153,7 +153,10 @@ def _start(
 
 
 def _wanted_starts(world: World, posts_staffed: IntArray, seats: IntArray, params: StepParams) -> IntArray:
-    """How many each stage could take, (S, R): free posts; at the needle also doses and room to sit afterwards; free seats."""
+    """
+    How many each stage could take, (S, R): free posts; at the needle also doses and room to sit afterwards; free
+    seats.
+    """
     in_service, seated = world.in_service_people, world.seated_people.sum(axis=-1)
     free = np.maximum(posts_staffed[..., :NUM_SERVED] - in_service, 0) * is_serving(world, params)[..., None]
     waiting_for_seat = world.queued_people[..., OBSERVATION_IDX]
@@ -173,14 +176,15 @@ def _seated(seated: IntArray, people: IntArray, rng: np.random.Generator, params
 
 
 def _close(world: World, params: StepParams) -> World:
-    """Where a day has ended, send home who still waits and throw away what is open; elsewhere, vials past their in-use life."""
+    """
+    Where a day has ended, send home who still waits and throw away what is open; elsewhere, vials past their in-use
+    life.
+    """
     ended = has_ended(world, params)
     lots, wasted = discard_opened(world.lots, world.epoch_minutes, ended)
     lots, expired = discard_expired(lots, world.epoch_minutes, ended)
     totals = world.totals
-    totals = replace(
-        totals, doses_wasted=totals.doses_wasted + wasted, doses_expired=totals.doses_expired + expired
-    )
+    totals = replace(totals, doses_wasted=totals.doses_wasted + wasted, doses_expired=totals.doses_expired + expired)
     world = replace(world, lots=lots, totals=totals)
     return _send_home(world, ended) if ended.any() else world
 
@@ -199,8 +203,6 @@ def _send_home(world: World, ended: BoolArray) -> World:
     return replace(world, waiting_people=waiting, totals=totals)
 
 
-def _counts(before: object, world: World) -> StepCounts:
-    def since(name: str) -> IntArray | FloatArray:
-        return getattr(world.totals, name) - getattr(before, name)
-
-    return StepCounts(**{name: since(name) for name in StepCounts.__dataclass_fields__})
+def _counts(before: Totals, world: World) -> StepCounts:
+    since = {item.name: getattr(world.totals, item.name) - getattr(before, item.name) for item in fields(StepCounts)}
+    return StepCounts(**since)

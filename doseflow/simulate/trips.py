@@ -43,7 +43,9 @@ def _doses_arrive(world: World) -> World:
 
 
 def stored(lots: Lots, trips: NDArray[np.void]) -> Lots:
-    """The lots with the doses of the trips put where they go: to the same lot in the same fridge, else in a free place."""
+    """
+    The lots with the doses of the trips put where they go: to the same lot in the same fridge, else in a free place.
+    """
     kept = Lots(**{item.name: getattr(lots, item.name).copy() for item in fields(Lots)})
     for trip in trips:
         site = trip["to_idx"]

@@ -20,14 +20,16 @@ def is_usable(lots: Lots, epoch_minutes: float, params: StepParams) -> BoolArray
 def usable_doses(lots: Lots, epoch_minutes: float, params: StepParams) -> IntArray:
     """Doses that may be given at each site, (S,)."""
     on_hand = lots.unopened_doses + lots.open_doses
-    return np.where(is_usable(lots, epoch_minutes, params), on_hand, 0).sum(axis=-1)
+    doses: IntArray = np.where(is_usable(lots, epoch_minutes, params), on_hand, 0).sum(axis=-1)
+    return doses
 
 
 def draw_doses(lots: Lots, wanted: IntArray, epoch_minutes: float, params: StepParams) -> tuple[Lots, IntArray]:
     """
     Draw doses, (S,), never more than are usable; also the vials opened for it, (S, L).
 
-    Open vials come first, the one that must be thrown away soonest before the others; then whole vials, first to expire first.
+    Open vials come first, the one that must be thrown away soonest before the others; then whole vials, first to
+    expire first.
     """
     usable = is_usable(lots, epoch_minutes, params)
     from_open = _take_in_order(np.where(usable, lots.open_doses, 0), lots.open_until, wanted)
@@ -45,7 +47,10 @@ def draw_doses(lots: Lots, wanted: IntArray, epoch_minutes: float, params: StepP
 
 
 def discard_opened(lots: Lots, epoch_minutes: float, site_has_ended: BoolArray) -> tuple[Lots, IntArray]:
-    """Throw away what is left of vials past their in-use life, and all of it where a site has ended its day; doses, (S,)."""
+    """
+    Throw away what is left of vials past their in-use life, and all of it where a site has ended its day; doses,
+    (S,).
+    """
     thrown = np.where((lots.open_until <= epoch_minutes) | site_has_ended[..., None], lots.open_doses, 0)
     return replace(lots, open_doses=lots.open_doses - thrown), thrown.sum(axis=-1)
 

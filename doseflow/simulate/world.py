@@ -1,10 +1,10 @@
 """
 World: the whole simulated city at one moment, as arrays. Nothing here moves; `transition.step` makes the next world.
 
-Axes: S sites, R roles or stages, A ages of one step, D steps of the fixed part of a service, E steps until a seat is free,
-H shifts, M moves made, L lot places of a site, F fridges, 288 periods and 1,440 minutes of the local day. The functions of the
-room read the last axes, so that a batch axis may come before S. Things on their way are tables, a row a trip. Moments are
-minutes since 1970 in UTC; a moment that never comes is infinite.
+Axes: S sites, R roles or stages, A ages of one step, D steps of the fixed part of a service, E steps until a seat is
+free, H shifts, M moves made, L lot places of a site, F fridges, 288 periods and 1,440 minutes of the local day. The
+functions of the room read the last axes, so that a batch axis may come before S. Things on their way are tables, a
+row a trip. Moments are minutes since 1970 in UTC; a moment that never comes is infinite.
 """
 
 from __future__ import annotations
@@ -81,12 +81,16 @@ class Lots:
     @property
     def is_free(self) -> BoolArray:
         """Places that hold nothing, (S, L)."""
-        return self.unopened_doses + self.open_doses == 0
+        free: BoolArray = self.unopened_doses + self.open_doses == 0
+        return free
 
 
 @dataclass(frozen=True)
 class Fridges:
-    """Fridges of each site, (S, F); `volume_litres` is 0 where a site has fewer. A pre-cool target is NaN when there is none."""
+    """
+    Fridges of each site, (S, F); `volume_litres` is 0 where a site has fewer. A pre-cool target is NaN when there is
+    none.
+    """
 
     volume_litres: FloatArray
     temperature_celsius: FloatArray
@@ -114,10 +118,10 @@ class Totals:
     """
     What has happened since the world began, by site, (S,), or by stage, (S, R).
 
-    Of the people who `arrived`, some `balked` at the door, some `left` a queue, some were `turned_away` past closing, some were
-    `served`, and the rest is inside. `waited_minutes` counts everybody who waits in every step, so it is exact whatever became
-    of them; `waited_started_minutes` is the waiting of those who were taken. `busy_minutes` and `staffed_minutes` are those of
-    people with a post in the first three stages.
+    Of the people who `arrived`, some `balked` at the door, some `left` a queue, some were `turned_away` past closing,
+    some were `served`, and the rest is inside. `waited_minutes` counts everybody who waits in every step, so it is
+    exact whatever became of them; `waited_started_minutes` is the waiting of those who were taken. `busy_minutes` and
+    `staffed_minutes` are those of people with a post in the first three stages.
     """
 
     arrived: IntArray
@@ -187,15 +191,18 @@ class World:
     def queued_people(self) -> IntArray:
         """People waiting by stage, (S, R)."""
         # A sum in the narrow type is four times faster, and no queue comes near its limit.
-        return self.waiting_people.sum(axis=-1, dtype=self.waiting_people.dtype).astype(np.int64)
+        queued: IntArray = self.waiting_people.sum(axis=-1, dtype=self.waiting_people.dtype).astype(np.int64)
+        return queued
 
     @property
     def in_service_people(self) -> IntArray:
         """People at a station, (S, 3)."""
-        return self.in_fixed_service.sum(axis=-1) + self.in_random_service
+        in_fixed: IntArray = self.in_fixed_service.sum(axis=-1)
+        return in_fixed + self.in_random_service
 
     @property
     def inside_people(self) -> IntArray:
         """Everybody at the site who is not staff, (S,)."""
-        waiting = self.queued_people.sum(axis=-1)
-        return waiting + self.in_service_people.sum(axis=-1) + self.seated_people.sum(axis=-1)
+        waiting: IntArray = self.queued_people.sum(axis=-1)
+        inside: IntArray = waiting + self.in_service_people.sum(axis=-1) + self.seated_people.sum(axis=-1)
+        return inside

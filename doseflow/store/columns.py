@@ -32,7 +32,7 @@ class Moment(TypeDecorator[datetime]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Text on SQLite."""
-        return dialect.type_descriptor(String(ISO_LENGTH) if dialect.name == "sqlite" else DateTime(timezone=True))
+        return String(ISO_LENGTH) if dialect.name == "sqlite" else DateTime(timezone=True)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         """To the database; a moment without an offset from UTC is refused."""
@@ -70,9 +70,9 @@ class OutsideText(TypeDecorator[str]):
         super().__init__()
         self.length = length
 
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:  # noqa: ARG002 - same everywhere
         """Bounded text where a length is given."""
-        return dialect.type_descriptor(Text() if self.length is None else String(self.length))
+        return Text() if self.length is None else String(self.length)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - same everywhere
         """To the database."""

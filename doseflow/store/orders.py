@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, literal_column, or_, select, update
+from sqlalchemy import Connection, bindparam, literal_column, select, update
 
 from doseflow.domain.orders import FINAL_STATES, NEXT_STATES, Commitments, Order, OrderState
 from doseflow.errors import OrderNotFound
@@ -45,20 +45,13 @@ _EXPIRE = (
     .returning(table.c.order_id)
 )
 _OPEN_IDS = select(table.c.decision_key, table.c.quantity, table.c.order_id).where(table.c.state.in_(_OPEN))
-_BIND_THE_NEXT_PLAN = (
-    select(table.c.state, table.c.decision)
-    .where(
-        or_(
-            table.c.state.in_(_BINDING),
-            and_(
-                # No order is refused after it was due, so the index on the due moment of refused ones finds them.
-                table.c.state == literal_column(f"'{OrderState.REFUSED}'"),
-                table.c.due_at >= bindparam("since"),
-                table.c.changed_at >= bindparam("since"),
-            ),
-        )
-    )
-    .order_by(table.c.order_no)
+_DECISIONS = select(table.c.state, table.c.decision).order_by(table.c.order_no)
+_BINDING_NOW = _DECISIONS.where(table.c.state.in_(_BINDING))
+_REFUSED_LATELY = _DECISIONS.where(
+    # Literal, as in the partial index; no order is refused after it was due, so its due moment finds it.
+    table.c.state == literal_column(f"'{OrderState.REFUSED}'"),
+    table.c.due_at >= bindparam("since"),
+    table.c.changed_at >= bindparam("since"),
 )
 
 
@@ -133,7 +126,9 @@ def expire_orders(connection: Connection, now: datetime) -> list[str]:
 def commitments(connection: Connection, now: datetime) -> Commitments:
     """What binds the next plan."""
     by_state: dict[str, list[Any]] = {state: [] for state in OrderState}
-    for state, decision in connection.execute(_BIND_THE_NEXT_PLAN, {"since": now - REFUSAL_BINDS_FOR}):
+    binding = connection.execute(_BINDING_NOW).all()
+    refused = connection.execute(_REFUSED_LATELY, {"since": now - REFUSAL_BINDS_FOR}).all()
+    for state, decision in (*binding, *refused):
         by_state[state].append(decision_from_json(decision))
     commands = in_force(connection)
     return Commitments(

@@ -30,6 +30,7 @@ _DECISIONS = ("acknowledged", "under_way", "sent", "refused", "pinned")
 _SITE_SETS = ("frozen_site_ids", "suspended_site_ids")
 _LENGTH_BYTES = 4
 _MAX_SPAN = 2**32 - 2
+_MAX_EXACT = 2**53
 SECONDS_PER_MINUTE = 60
 
 
@@ -74,7 +75,7 @@ def decode_state(data: bytes, city: City) -> CityState:
     """
     try:
         return CityState(city=city, **_read(data))
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"state: must be written as {CODEC} by this version, but {error!r}") from error
 
 
@@ -96,7 +97,7 @@ def _packed(array: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
     if array.dtype.kind == "i" and array.size:
         base = int(array.min())
         if int(array.max()) - base < _MAX_SPAN:
-            return _smallest(array - base), 1, base
+            return _smallest(array.astype(np.int64) - base), 1, base
     return array, 0, 0
 
 
@@ -105,10 +106,12 @@ def _packed_floats(array: NDArray[np.floating]) -> tuple[NDArray[Any], int, int]
     known = ~np.isnan(array)
     values = array[known].astype(np.float64)
     for parts in (1, SECONDS_PER_MINUTE):
-        counts = np.rint(values * parts)
+        with np.errstate(over="ignore"):
+            counts = np.rint(values * parts)
         if np.array_equal(counts / parts, values):
-            low, high = (counts.min(), counts.max()) if counts.size else (0.0, 0.0)
-            if not high - low < _MAX_SPAN:
+            low, high = (float(counts.min()), float(counts.max())) if counts.size else (0.0, 0.0)
+            # Infinity and what a float cannot count exactly stay floats.
+            if not (high - low < _MAX_SPAN and max(-low, high) <= _MAX_EXACT):
                 break
             stored = np.zeros(array.shape, dtype=np.int64)
             stored[known] = (counts - low).astype(np.int64) + 1

@@ -417,3 +417,58 @@ def _wild(rng: np.random.Generator, decision):
 
 def moment(epoch_minutes: float) -> datetime:
     return datetime_from_epoch_minutes(epoch_minutes)
+
+
+# A usual cycle, for timing: what a policy that knows the limits asks for, and where it still collides.
+
+
+def usual_state(rng: np.random.Generator, num_sites: int) -> CityState:
+    """A busy but orderly morning: everything known, queues uneven, some sites short of people."""
+    tidy = make_state(make_city(num_sites))
+    rows = tidy.staff.site_idx.size
+    return replace(
+        tidy,
+        staff=replace(tidy.staff, people=np.where(np.arange(rows) % 2 == 0, rng.integers(4, 9, rows), rng.integers(0, 3, rows))),
+        observed_wait_minutes=rng.gamma(2.0, 8.0, num_sites),
+        stations_open=rng.integers([1, 1, 2, 1], [4, 4, 5, 3], (num_sites, 4)).astype(float),
+        breaks_due_people=rng.integers(0, 2, (num_sites, 4)).astype(float),
+    )
+
+
+def usual_proposal(rng: np.random.Generator, state: CityState, size: int) -> list:
+    """A third staff moves of one or two people, a third stations, the rest doses, slots, and walk-ins."""
+    makers = (_usual_move, _usual_move, _usual_move, _usual_stations, _usual_stations, _usual_stations, _usual_doses, _usual_slots, _usual_send)
+    by_key = {}
+    while len(by_key) < size:
+        decision = makers[len(by_key) % len(makers)](rng, state)
+        by_key.setdefault(decision.key, decision)
+    return list(by_key.values())
+
+
+def _usual_move(rng, state):
+    frm, to, travel = _pair(rng, state)
+    role = ROLES[rng.integers(4)]
+    return StaffMove(f"s{frm}", f"s{to}", role, role, SHIFT_ENDS[0], 1 + int(rng.random() < 0.1), travel, BECAUSE)
+
+
+def _usual_stations(rng, state):
+    site, stage = int(rng.integers(state.city.num_sites)), int(rng.integers(4))
+    now = int(state.stations_open[site, stage])
+    why = Why("stations_to_staff", {"people": float(now + 1)})
+    return StationChange(f"s{site}", STAGES[stage], now, max(0, now + int(rng.choice([-1, 1, 1, 2]))), why)
+
+
+def _usual_doses(rng, state):
+    frm, to, travel = _pair(rng, state)
+    lot = "early" if rng.random() < 0.9 else "late"
+    return transfer(frm, to, int(rng.integers(2, 8)) * 5, lot, travel_minutes=travel)
+
+
+def _usual_slots(rng, state):
+    site, bin_idx = int(rng.integers(state.city.num_sites)), int(rng.integers(8))
+    return (release if rng.random() < 0.5 else hold)(site, bin_idx, int(rng.integers(1, 4)))
+
+
+def _usual_send(rng, state):
+    frm, to, travel = _pair(rng, state)
+    return send(frm, to, int(rng.integers(2, 12)), travel)

@@ -25,8 +25,12 @@ def _exact_waiting_share(num_servers, load):
 @pytest.mark.parametrize("load_share", [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
 def test_agrees_with_the_sums_in_exact_fractions(num_servers, load_share):
     load = load_share * num_servers
-    assert erlang_b(num_servers, float(load)) == pytest.approx(float(_exact_blocked_share(num_servers, load)), rel=1e-12)
-    assert erlang_c(num_servers, float(load)) == pytest.approx(float(_exact_waiting_share(num_servers, load)), rel=1e-11)
+    assert erlang_b(num_servers, float(load)) == pytest.approx(
+        float(_exact_blocked_share(num_servers, load)), rel=1e-12
+    )
+    assert erlang_c(num_servers, float(load)) == pytest.approx(
+        float(_exact_waiting_share(num_servers, load)), rel=1e-11
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,21 @@ def test_what_is_older_than_the_ring_changes_nothing():
     assert np.isnan(ring.coming_periods(after_five_weeks)).all()
 
 
+def test_of_two_reports_of_one_period_the_one_valid_later_counts():
+    reports = [report("alpha", -WEEK + 5 + off, arrivals_people=people) for off, people in ((1, 8), (-1, 7))]
+    ring = history()
+    ring.record(reports)
+    assert ring.coming_periods(TEN)[0, 0, 0] == 8
+
+
+def test_weeks_that_nothing_was_told_of_yet_are_unknown_however_full_the_ring_is():
+    ring = history(TEN - timedelta(weeks=10))
+    ring.load(np.ones((3, PERIODS_KEPT)), TEN - timedelta(weeks=7))
+    known = ~np.isnan(ring.coming_periods(TEN))
+    assert known.all(axis=(0, 2)).tolist() == [False, False, True, True]
+    assert not known[:, :1].any()
+
+
 def test_loaded_history_is_what_was_loaded_and_unknown_does_not_erase():
     ring = history()
     start = TEN - timedelta(weeks=4)

@@ -68,6 +68,19 @@ def test_a_gap_ends_an_estimate_in_unknown_until_the_next_reading():
     assert state.source[ALPHA, FeatureClass.WAITING_BY_STAGE] == ReadingSource.REPORTED
 
 
+def test_flows_told_again_are_not_counted_again():
+    lots = (LotOnHand("L1", "red", "alpha-big", 60),)
+    state = folded(nothing_known(), report(waiting_people=ByStage(10, 0, 0, 0), lots=lots))
+    state = folded(state, report(valid=5, arrivals_people=3, doses_given=1), at=5)
+    for again in (
+        report(valid=5, received=6, report_id="again", arrivals_people=3, doses_given=1),
+        report(valid=4, received=7, report_id="late", arrivals_people=3, doses_given=1),
+    ):
+        state = folded(state, again, at=8)
+        assert state.waiting_people[ALPHA, :3].sum() == pytest.approx(12)
+        assert (state.lots.unopened_doses + state.lots.open_vial_doses).tolist() == [59]
+
+
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8), st.integers(0, 30))
 def test_estimated_queues_are_never_negative_and_conserve_people_while_they_last(flows, at_the_door):

@@ -60,7 +60,9 @@ def make_city(num_sites: int = 3) -> City:
 
 def one_of_each_kind(people: int = 2) -> tuple[d.Decision, ...]:
     return (
-        d.StaffMove("site-0000", "site-0001", Role.VACCINATOR, Role.SCREENER, START + timedelta(hours=5), people, 12.5, WHY),
+        d.StaffMove(
+            "site-0000", "site-0001", Role.VACCINATOR, Role.SCREENER, START + timedelta(hours=5), people, 12.5, WHY
+        ),
         d.StationChange("site-0000", Stage.VACCINATION, 2, 2 + people, WHY),
         d.DoseTransfer("site-0001", "site-0002", "pfizer", "LOT-1", "f1", "f2", "van-1", 6 * people, 12.5, WHY),
         d.FridgeMove("site-0000", "pfizer", "LOT-1", "f1", "f2", 6 * people, WHY),
@@ -74,7 +76,9 @@ def one_of_each_kind(people: int = 2) -> tuple[d.Decision, ...]:
     )
 
 
-def make_state(city: City, as_of: datetime = START, *, seed: int = 1, commitments: Commitments | None = None) -> CityState:
+def make_state(
+    city: City, as_of: datetime = START, *, seed: int = 1, commitments: Commitments | None = None
+) -> CityState:
     """A state with about a fifth of its readings unknown."""
     rng = np.random.default_rng(seed)
     sites = city.num_sites
@@ -211,7 +215,9 @@ def make_report(
     site_id: str, report_id: str, valid_at: datetime = START, arrivals_people: int | None = 5
 ) -> tuple[ReceivedReport, bytes]:
     """A report, and its bytes as they came: without the id, which was derived."""
-    raw = json.dumps({"site_id": site_id, "valid_at": valid_at.isoformat(), "arrivals_people": arrivals_people}).encode()
+    raw = json.dumps(
+        {"site_id": site_id, "valid_at": valid_at.isoformat(), "arrivals_people": arrivals_people}
+    ).encode()
     report = SiteReport(site_id=site_id, valid_at=valid_at, report_id=report_id, arrivals_people=arrivals_people)
     return ReceivedReport(report, valid_at + timedelta(seconds=10)), raw
 

@@ -15,13 +15,13 @@ from doseflow.feasible.rules.arrivals import (
 def slots_within_share(model: NearestModel) -> None:
     """Appointments changed in a booking bin are at most the share of it that may be."""
     for (site_idx, bin_idx), entries in slots_by_bin(model.ledger).items():
-        model.at_most([(entry.position, 1.0) for entry in entries], changeable_slots(model.ledger, site_idx, bin_idx))
+        model.sum_at_most([entry.position for entry in entries], changeable_slots(model.ledger, site_idx, bin_idx))
 
 
 def send_walk_ins(model: NearestModel) -> None:
     """Walk-ins sent away from a site are at most the share of the expected ones that may be."""
     for site_idx, entries in sendings_by_giver(model.ledger).items():
-        model.at_most([(entry.position, 1.0) for entry in entries], sendable_walk_ins(model.ledger, site_idx))
+        model.sum_at_most([entry.position for entry in entries], sendable_walk_ins(model.ledger, site_idx))
 
 
 def tell_arrival_time(model: NearestModel) -> None:

@@ -17,12 +17,10 @@ def suspended_site(model: NearestModel) -> None:
         if entry.site_idx in suspended:
             model.restrict(entry.position, 0, 0)
     coming = [
-        *((entry.position, entry.to_idx) for entry in (*ledger.moves, *ledger.transfers, *ledger.sendings)),
-        *(
-            (slots.position, slots.site_idx)
-            for slots in ledger.slot_changes
-            if isinstance(slots.decision, ReleaseSlots)
-        ),
+        *((move.position, move.to_idx) for move in ledger.moves),
+        *((carried.position, carried.to_idx) for carried in ledger.transfers),
+        *((send.position, send.to_idx) for send in ledger.sendings),
+        *((slots.position, slots.site_idx) for slots in ledger.slot_changes if isinstance(slots.decision, ReleaseSlots)),
     ]
     for position, site_idx in coming:
         if site_idx in suspended:

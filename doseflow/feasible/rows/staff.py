@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from doseflow.domain.roles import NUM_ROLES, VACCINATION_IDX
 from doseflow.feasible.entries import MoveEntry
-from doseflow.feasible.model import NearestModel, Term
+from doseflow.feasible.model import NearestModel
 from doseflow.feasible.rules.staff import movable_share_people, rested_people, role_sets, team_needed_people
 
 
-def _people(moves: Sequence[MoveEntry]) -> list[Term]:
-    return [(move.position, 1.0) for move in moves]
+def _positions(moves: Sequence[MoveEntry]) -> list[int]:
+    return [move.position for move in moves]
 
 
 def staff_on_hand(model: NearestModel) -> None:
     """People leaving a group are at most its free people."""
     free = model.ledger.lookup.free_people
     for rows, moves in model.ledger.moves_by_group.items():
-        model.at_most(_people(moves), sum(free[row] for row in rows))
+        model.sum_at_most(_positions(moves), sum(free[row] for row in rows))
 
 
 def staff_qualified(model: NearestModel) -> None:
@@ -35,24 +35,24 @@ def _by_role_set(model: NearestModel, *, may_still_move: bool) -> None:
     for rows, moves in model.ledger.moves_by_group.items():
         for works_as in role_sets(moves):
             bound = model.ledger.lookup.qualified_people(rows, works_as, may_still_move=may_still_move)
-            model.at_most(_people([move for move in moves if move.works_as_idx in works_as]), bound)
+            model.sum_at_most(_positions([move for move in moves if move.works_as_idx in works_as]), bound)
 
 
 def break_protected(model: NearestModel) -> None:
     """People of a role leaving a site are at most those whose break is not due."""
     for (site_idx, role_idx), moves in model.ledger.moves_out.items():
-        model.at_most(_people(moves), rested_people(model.ledger.lookup, site_idx, role_idx))
+        model.sum_at_most(_positions(moves), rested_people(model.ledger.lookup, site_idx, role_idx))
 
 
 def churn_per_role(model: NearestModel) -> None:
     """People of a role leaving a site are at most the share that may, or one."""
     for (site_idx, role_idx), moves in model.ledger.moves_out.items():
-        model.at_most(_people(moves), movable_share_people(model.ledger.lookup, site_idx, role_idx))
+        model.sum_at_most(_positions(moves), movable_share_people(model.ledger.lookup, site_idx, role_idx))
 
 
 def churn_city(model: NearestModel) -> None:
     """All people travelling are at most the city's limit."""
-    model.at_most(_people(model.ledger.moves), model.ledger.lookup.limits.max_city_moved_people)
+    model.sum_at_most(_positions(model.ledger.moves), model.ledger.lookup.limits.max_city_moved_people)
 
 
 def minimum_team(model: NearestModel) -> None:
@@ -61,11 +61,12 @@ def minimum_team(model: NearestModel) -> None:
     changed = [site for site, stage in ledger.stations if stage == VACCINATION_IDX]
     touched = dict.fromkeys([*ledger.moves_out, *((site, role) for site in changed for role in range(NUM_ROLES))])
     for site_idx, role_idx in touched:
-        moves = _people(ledger.moves_out.get((site_idx, role_idx), []))
-        on_duty = int(lookup.on_duty[site_idx, role_idx])
+        moves = _positions(ledger.moves_out.get((site_idx, role_idx), []))
+        on_duty = lookup.on_duty[site_idx][role_idx]
         needed = team_needed_people(lookup, site_idx, role_idx)
         position, now = model.stations(site_idx, VACCINATION_IDX)
         if position is not None:
-            model.at_most([*moves, (model.switch([position]), float(needed))], on_duty)
+            leaving = [(move, 1.0) for move in moves]
+            model.at_most([*leaving, (model.switch([position]), float(needed))], on_duty)
         elif now != 0:
-            model.at_most(moves, on_duty - needed)
+            model.sum_at_most(moves, on_duty - needed)

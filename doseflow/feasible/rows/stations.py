@@ -32,12 +32,12 @@ def stations_staffed(model: NearestModel) -> None:
             for move in moves:
                 model.forbid(move.position)
             continue
-        bound = max(int(lookup.on_duty[site_idx, role_idx]), now)
-        terms = [(move.position, 1.0) for move in moves]
+        bound = max(lookup.on_duty[site_idx][role_idx], now)
+        leaving = [move.position for move in moves]
         if position is None:
-            model.at_most(terms, bound - now)
+            model.sum_at_most(leaving, bound - now)
         else:
-            model.at_most([*terms, (position, 1.0)], bound)
+            model.sum_at_most([*leaving, position], bound)
 
 
 def station_churn(model: NearestModel) -> None:

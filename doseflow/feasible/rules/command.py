@@ -92,10 +92,10 @@ def _suspended_site(ledger: Ledger) -> Iterator[Finding]:
             if after:
                 sentence = f"{lookup.name(site_idx)} is suspended: {counted(after, f'{stage} station')} would be open, 0 may be"
                 yield Finding(lookup.site_id(site_idx), sentence, after, (entry.position,) if entry else ())
-    for entry, site_idx, what in _coming(ledger) if lookup.suspended else ():
+    for position, site_idx, what in _coming(ledger) if lookup.suspended else ():
         if site_idx in lookup.suspended:
             sentence = f"{lookup.name(site_idx)} is suspended: {what} may be sent or offered there"
-            yield Finding(lookup.site_id(site_idx), sentence, 1.0, (entry,))
+            yield Finding(lookup.site_id(site_idx), sentence, 1.0, (position,))
 
 
 def _coming(ledger: Ledger) -> Iterator[tuple[int, int, str]]:

@@ -25,6 +25,12 @@ def spare_doses(lookup: StateLookup, site_idx: int) -> int | None:
 
     Doses in a failing fridge are no stock to rely on, so they neither count nor are kept.
     """
+    if site_idx not in lookup.spare_doses:
+        lookup.spare_doses[site_idx] = _reckon_spare_doses(lookup, site_idx)
+    return lookup.spare_doses[site_idx]
+
+
+def _reckon_spare_doses(lookup: StateLookup, site_idx: int) -> int | None:
     booked = float(sum(lookup.state.booked_people[site_idx].tolist()))
     if math.isnan(booked):
         return None

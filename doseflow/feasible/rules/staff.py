@@ -26,14 +26,14 @@ def role_sets(moves: Sequence[MoveEntry]) -> list[tuple[int, ...]]:
 
 def movable_share_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int:
     """People of a role that one cycle may take from a site."""
-    on_duty = int(lookup.on_duty[site_idx, role_idx])
+    on_duty = lookup.on_duty[site_idx][role_idx]
     return max(1, whole_below(lookup.limits.max_moved_share * on_duty))
 
 
 def rested_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int:
     """People of a role at a site whose break does not fall due within the hour; all, where no break is known."""
     due = lookup.state.breaks_due_people.item(site_idx, role_idx)
-    on_duty = int(lookup.on_duty[site_idx, role_idx])
+    on_duty = lookup.on_duty[site_idx][role_idx]
     return on_duty if math.isnan(due) else max(0, on_duty - math.ceil(due))
 
 
@@ -88,7 +88,7 @@ def _moves_per_shift(ledger: Ledger) -> Iterator[Finding]:
 def _break_protected(ledger: Ledger) -> Iterator[Finding]:
     for (site_idx, role_idx), moves in ledger.moves_out.items():
         rested = rested_people(ledger.lookup, site_idx, role_idx)
-        if rested < ledger.lookup.on_duty[site_idx, role_idx]:
+        if rested < ledger.lookup.on_duty[site_idx][role_idx]:
             yield from _over(ledger, moves, rested, "the others' break falls due within the hour")
 
 
@@ -145,7 +145,7 @@ def team_needed_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int
     """People of a role a site must keep while it runs: its minimum team, or what it has now where it runs on less."""
     needed = int(lookup.city.minimum_team_people[site_idx, role_idx])
     runs_now = lookup.open_now(site_idx, VACCINATION_IDX) != 0
-    return min(needed, int(lookup.on_duty[site_idx, role_idx])) if runs_now else needed
+    return min(needed, lookup.on_duty[site_idx][role_idx]) if runs_now else needed
 
 
 def _minimum_team(ledger: Ledger) -> Iterator[Finding]:
@@ -156,7 +156,7 @@ def _minimum_team(ledger: Ledger) -> Iterator[Finding]:
         if ledger.open_after(site_idx, VACCINATION_IDX) == 0:
             continue
         moves = ledger.moves_out.get((site_idx, role_idx), [])
-        left = int(lookup.on_duty[site_idx, role_idx]) - _people(moves)
+        left = lookup.on_duty[site_idx][role_idx] - _people(moves)
         needed = team_needed_people(lookup, site_idx, role_idx)
         if left < needed:
             opening = ledger.stations.get((site_idx, VACCINATION_IDX))

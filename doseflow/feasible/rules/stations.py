@@ -70,13 +70,13 @@ def _stations_staffed(ledger: Ledger) -> Iterator[Finding]:
         moves, entry = ledger.moves_out.get((site_idx, role_idx), []), ledger.stations.get((site_idx, role_idx))
         now = lookup.open_now(site_idx, role_idx)
         site, stage, role = lookup.name(site_idx), STAGES[role_idx], str(ROLES[role_idx])
-        positions = tuple(one.position for one in [*([entry] if entry else []), *moves])
+        positions = (*((entry.position,) if entry else ()), *(move.position for move in moves))
         if now is None:
             if moves:
                 sentence = f"{site}: nobody knows how many {stage} stations are open, so no {role} leaves"
                 yield Finding(lookup.site_id(site_idx), sentence, sum(move.people for move in moves), positions)
             continue
-        on_duty = int(lookup.on_duty[site_idx, role_idx])
+        on_duty = lookup.on_duty[site_idx][role_idx]
         left = on_duty - sum(move.people for move in moves)
         after = now if entry is None else entry.open_after
         over = after - left - max(0, now - on_duty)

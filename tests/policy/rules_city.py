@@ -1,14 +1,13 @@
-"""A small city in a row, calm and wholly known, in which a test changes only what it is about."""
+"""Samples for the tests of the policy: a city in a row, calm and wholly known, and a city in disorder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Any
 
 import numpy as np
-import pytest
 
 from doseflow.domain.city import City, Fridge, Site, Van
 from doseflow.domain.decisions import Decision
@@ -87,7 +86,9 @@ def city_of(
         )
         for idx in range(num_sites)
     )
-    order = [sorted((o for o in range(num_sites) if o != i), key=lambda o: (abs(o - i), o))[:8] for i in range(num_sites)]
+    order = [
+        sorted((o for o in range(num_sites) if o != i), key=lambda o: (abs(o - i), o))[:8] for i in range(num_sites)
+    ]
     neighbour_idx = np.array(order, dtype=np.int64).reshape(num_sites, min(8, num_sites - 1))
     return City(
         city_id="row",
@@ -283,12 +284,6 @@ def random_state(num_sites: int, seed: int, *, unknown_share: float = 0.0) -> tu
     state = replace(state, open_minutes_left=np.where(state.is_open, rng.uniform(20, 600, num_sites), 0.0))
     rate = holed(rng.gamma(2, 0.3, num_sites))
     return state, forecast_of(state, rate, rate * 400)
-
-
-@pytest.fixture(scope="session")
-def row() -> Callable[..., City]:
-    """`city_of`."""
-    return city_of
 
 
 def of_kind(decisions: Sequence[Decision], kind: type) -> list[Any]:

@@ -1,0 +1,143 @@
+"""A real Chromium before a real, small, living city."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from doseflow.bootstrap import OpenCity, open_city
+from doseflow.domain.cycle import Cycle
+from doseflow.live.clocks import SimulatedClock
+from doseflow.live.event_feed import EventFeed
+from doseflow.settings import HttpSettings, Settings, StoreSettings
+from doseflow.simulate.city_choice import days_of
+from doseflow.simulate.replayed_city import DEMO_DAY_ON, SimulatedCity
+from doseflow.simulate.report_faults import NO_FAULTS
+from doseflow.web.server import serving
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE_NAME = "<img src=x onerror=\"document.title='broken into'\"> & <b>bold</b>"
+
+
+@dataclass
+class Stage:
+    """A city behind its doors, played by hand."""
+
+    opened: OpenCity
+    city: SimulatedCity
+    clock: SimulatedClock
+    port: int
+    doors: contextlib.ExitStack
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def open_doors(self) -> None:
+        # A feed that was closed with the doors has told its listeners to go; those who come again get a fresh one.
+        self.opened.live.feed = EventFeed()
+        self.doors.enter_context(serving(self.opened.live, HttpSettings(port=self.port)))
+
+    def close_doors(self) -> None:
+        self.doors.close()
+
+    def play(self, num_cycles: int = 1) -> Cycle:
+        for _ in range(num_cycles):
+            self.city.advance(5)
+            self.clock.set(self.city.now)
+            self.opened.live.submit(b"[" + b",".join(self.city.reports()) + b"]")
+            cycle = self.opened.live.run_cycle()
+        return cycle
+
+    def play_until_orders(self) -> Cycle:
+        for _ in range(20):
+            cycle = self.play()
+            if self.opened.live.open_orders():
+                return cycle
+        raise AssertionError("twenty cycles made no order")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip(
+            "NO CHROMIUM ON THIS MACHINE: the dashboard is NOT tested; install it with `apt-get install chromium`"
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def stage(tmp_path) -> Iterator[Stage]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    city = hostile_city()
+    clock = SimulatedClock(city.now)
+    settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"))
+    with (
+        contextlib.closing(open_city(settings, clock=clock, city=city.city)) as opened,
+        contextlib.ExitStack() as doors,
+    ):
+        stage = Stage(opened, city, clock, port, doors)
+        stage.open_doors()
+        yield stage
+
+
+def hostile_city() -> SimulatedCity:
+    """The small simulated city, whose first site has a name that is markup."""
+    city = SimulatedCity.from_name("synthetic:12", faults=NO_FAULTS).city
+    sites = (replace(city.sites[0], name=HOSTILE_NAME), *city.sites[1:])
+    renamed = replace(city, sites=sites)
+    return SimulatedCity(renamed, days_of(renamed, 1), DEMO_DAY_ON, 1, NO_FAULTS)
+
+
+@dataclass
+class Watched:
+    """A page and everything that went wrong on it."""
+
+    page: Page
+    complaints: list[str]
+    requested: list[str]
+
+
+@pytest.fixture
+def open_page(browser, stage) -> Iterator[Callable[..., Watched]]:
+    contexts: list[BrowserContext] = []
+
+    def open_page(*, width: int = 1440, height: int = 900, locale: str = "en-GB", **options) -> Watched:
+        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale, **options)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        watched = Watched(context.new_page(), [], [])
+        page = watched.page
+        page.on("request", lambda request: watched.requested.append(request.url))
+        page.on("pageerror", lambda error: watched.complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: watched.complaints.append(message.text) if message.type in ("error", "warning") else None,
+        )
+        page.goto(stage.url)
+        page.wait_for_selector('[data-part="link"][data-link="live"]')
+        return watched
+
+    yield open_page
+    for context in contexts:
+        context.close()

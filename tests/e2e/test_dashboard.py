@@ -1,0 +1,202 @@
+"""What a person sees in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def text_of(page, part: str) -> str:
+    return page.locator(f'[data-part="{part}"]').inner_text()
+
+
+def figure(page, name: str) -> str:
+    return page.locator(f'[data-figure="{name}"]').inner_text()
+
+
+def wait_for_figure(page, name: str, pattern: str) -> None:
+    page.wait_for_function(
+        "([name, pattern]) => new RegExp(pattern).test(document.querySelector(`[data-figure=${name}]`).innerText)",
+        arg=[name, pattern],
+    )
+
+
+def test_sites_orders_and_cycle_appear_by_themselves_when_a_cycle_completes(stage, open_page):
+    watched = open_page()
+    page = watched.page
+    assert page.locator('[data-part="first-wait"]').is_visible()
+    assert "12" in text_of(page, "first-wait")
+    page.evaluate("window.wasNeverReloaded = true")
+
+    cycle = stage.play_until_orders()
+    wait_for_figure(page, "orders", r"^[1-9]")
+    assert page.locator('[data-part="first-wait"]').is_hidden()
+    orders = stage.opened.live.open_orders()
+    shown = page.locator('[data-part="order-list"] li')
+    assert shown.count() == len(orders)
+    page.wait_for_selector(f'li[data-order="{orders[0].order_id}"]')
+    assert orders[0].reason_en in text_of(page, "order-list")
+    assert re.match(r"\d", figure(page, "total"))
+    assert figure(page, "planner") == cycle.plan.planner
+
+    stage.play()
+    local_time = f"{stage.city.now_local:%H:%M}"
+    page.wait_for_function("time => document.querySelector('[data-part=time]').innerText === time", arg=local_time)
+    assert page.evaluate("window.wasNeverReloaded")
+    assert watched.complaints == []
+
+
+def test_nothing_is_asked_of_any_other_machine(stage, open_page):
+    watched = open_page()
+    stage.play()
+    wait_for_figure(watched.page, "waiting", r"\d")
+    watched.page.goto(f"{stage.url}/docs")
+    watched.page.wait_for_selector("details")
+    assert watched.page.locator("details").count() >= 15
+    assert [url for url in watched.requested if not url.startswith(stage.url)] == []
+    assert watched.complaints == []
+
+
+def test_the_language_changes_on_the_spot_and_is_remembered(stage, open_page):
+    stage.play_until_orders()
+    page = open_page().page
+    wait_for_figure(page, "orders", r"^[1-9]")
+    assert page.locator("h2").first.inner_text().startswith("Needs attention")
+    page.evaluate("window.wasNeverReloaded = true")
+    page.click('[data-part="language"]')
+    assert page.locator("h2").first.inner_text().startswith("需要关注")
+    assert stage.opened.live.open_orders()[0].reason_zh in text_of(page, "order-list")
+    assert "畅通" in figure(page, "bands-legend")
+    assert page.evaluate("window.wasNeverReloaded")
+    page.reload()
+    page.wait_for_selector('[data-part="link"][data-link="live"]')
+    assert page.locator("h2").first.inner_text().startswith("需要关注")
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+
+
+def test_a_chinese_browser_is_greeted_in_chinese(stage, open_page):
+    assert open_page(locale="zh-CN").page.locator("h2").first.inner_text().startswith("需要关注")
+
+
+def test_a_site_opens_by_mouse_and_by_keyboard_and_escape_gives_the_focus_back(stage, open_page):
+    stage.play()
+    page = open_page().page
+    page.fill('[data-part="site-search"]', "Site")
+    rows = page.locator('[data-part="site-list"] .row-button')
+    rows.first.wait_for()
+    rows.nth(1).focus()
+    page.keyboard.press("Enter")
+    panel = page.locator('[data-part="site-panel"]')
+    panel.locator("table.figures").first.wait_for()
+    assert panel.locator("svg.fan").count() == 1
+    for heading in ("Queue, staff and stations", "Doses by expiry", "Fridges", "Staff on duty"):
+        assert heading in panel.inner_text()
+    page.keyboard.press("Escape")
+    assert panel.is_hidden()
+    assert page.evaluate("document.activeElement.classList.contains('row-button')")
+
+
+def test_a_click_on_the_map_opens_the_site_under_it(stage, open_page):
+    stage.play()
+    page = open_page().page
+    wait_for_figure(page, "waiting", r"\d")
+    canvas = page.locator("canvas")
+    box = canvas.bounding_box()
+    # The tip follows the pointer, so that the map itself says where a site is.
+    for step in range(4000):
+        x, y = (
+            box["x"] + 60 + (step % 80) * (box["width"] - 120) / 80,
+            box["y"] + 70 + (step // 80) * (box["height"] - 140) / 50,
+        )
+        page.mouse.move(x, y)
+        if page.locator("[data-tip]").is_visible():
+            break
+    name = page.locator("[data-tip] strong").inner_text()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function("name => document.querySelector('[data-site-title]').textContent === name", arg=name)
+
+
+def test_a_name_that_is_markup_is_shown_as_text(stage, open_page):
+    stage.play()
+    watched = open_page()
+    page = watched.page
+    page.fill('[data-part="site-search"]', "onerror")
+    page.locator('[data-part="site-list"] .row-button').click()
+    page.locator('[data-part="site-panel"] table.figures').first.wait_for()
+    assert page.locator("[data-site-title]").inner_text().startswith("<img src=x")
+    assert page.locator("main img, main b.bold, [data-part=site-panel] img").count() == 0
+    assert "broken" not in page.title()
+    assert watched.complaints == []
+
+
+def test_a_lost_line_makes_the_figures_look_old_and_heals_by_itself(stage, open_page):
+    stage.play()
+    page = open_page().page
+    wait_for_figure(page, "waiting", r"\d")
+    stage.close_doors()
+    page.wait_for_selector('[data-part="link"][data-link="lost"]')
+    banner = page.locator('[data-part="banner"]')
+    banner.wait_for(state="visible")
+    assert f"{stage.city.now_local:%H:%M}" in banner.inner_text()
+    assert float(page.evaluate("getComputedStyle(document.querySelector('main')).opacity")) < 0.8
+    stage.open_doors()
+    page.wait_for_selector('[data-part="link"][data-link="live"]')
+    banner.wait_for(state="hidden")
+    stage.play()
+    local_time = f"{stage.city.now_local:%H:%M}"
+    page.wait_for_function("time => document.querySelector('[data-part=time]').innerText === time", arg=local_time)
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(stage, open_page):
+    page = open_page(color_scheme="dark").page
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.click('[data-part="theme"]')
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440, 1920])
+def test_no_width_makes_the_page_scroll_sideways(stage, open_page, width):
+    stage.play_until_orders()
+    page = open_page(width=width, height=900).page
+    wait_for_figure(page, "orders", r"^[1-9]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator('[data-part="order-list"] li').first.bounding_box()["width"] > 250
+
+
+def test_every_control_has_a_name(stage, open_page):
+    stage.play()
+    page = open_page().page
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('button, input, canvas, [role=img]')]
+        .filter((node) => !(node.getAttribute('aria-label') || node.textContent.trim() || node.labels?.length))
+        .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_the_ground_is_made_of_true_delaunay_triangles(open_page):
+    """No point lies inside the circle through a triangle's corners (Delaunay, 1934); Euler's formula gives the number."""
+    page = open_page().page
+    outcome = page.evaluate(
+        """async () => {
+        const { triangulate } = await import('/static/delaunay.js');
+        let seed = 7;
+        const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+        const points = Array.from({ length: 150 }, () => ({ x: random(), y: random() }));
+        const inner = triangulate(points).filter(({ corners }) => corners.every((corner) => corner < points.length));
+        const inside = inner.filter((triangle) => points.some((point, idx) => !triangle.corners.includes(idx)
+            && (point.x - triangle.x) ** 2 + (point.y - triangle.y) ** 2 < triangle.squaredRadius * (1 - 1e-9)));
+        const used = new Set(inner.flatMap(({ corners }) => corners));
+        return { inner: inner.length, inside: inside.length, used: used.size };
+        }"""
+    )
+    assert outcome["inside"] == 0
+    assert outcome["used"] == 150
+    # 2n - 2 - h triangles for n points, h of them on the hull; h of 150 uniform points lies well between 5 and 40.
+    assert 2 * 150 - 2 - 40 <= outcome["inner"] <= 2 * 150 - 2 - 5

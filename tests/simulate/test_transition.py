@@ -1,0 +1,148 @@
+"""The transition: conservation, determinism, limits."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+import pytest
+from simulated_worlds import begin, live
+
+from doseflow.simulate.duty import posts, usable_seats
+from doseflow.simulate.parameters import SimulationParams
+from doseflow.simulate.step_params import step_params
+from doseflow.simulate.transition import step
+from doseflow.simulate.world import NUM_SERVED
+
+
+def arrays_of(thing, path=""):
+    """Every array inside a world, by its path."""
+    for item in fields(thing):
+        value = getattr(thing, item.name)
+        if isinstance(value, np.ndarray):
+            yield f"{path}{item.name}", value
+        elif is_dataclass(value):
+            yield from arrays_of(value, f"{path}{item.name}.")
+
+
+def people_missing(world):
+    totals = world.totals
+    gone = totals.balked + totals.left + totals.turned_away + totals.served
+    return totals.arrived - gone - world.inside_people
+
+
+def doses_accounted(world):
+    totals, lots = world.totals, world.lots
+    on_hand = (lots.unopened_doses + lots.open_doses).sum()
+    gone = (totals.doses_given + totals.doses_wasted + totals.doses_expired + totals.doses_discarded).sum()
+    return int(on_hand + gone + world.dose_trips["doses"].sum())
+
+
+def test_everybody_who_came_is_inside_served_or_gone_at_every_step(fresh_world, small_params):
+    world, rng = fresh_world, np.random.default_rng(3)
+    for _ in range(900):
+        world, _ = step(world, rng, small_params)
+        assert (people_missing(world) == 0).all()
+    assert world.totals.served.sum() > 1000
+    assert world.totals.left.sum() + world.totals.balked.sum() > 0
+    assert world.inside_people.sum() == 0
+
+
+def test_every_dose_is_on_hand_on_its_way_given_or_wasted(fresh_world, small_params):
+    total = doses_accounted(fresh_world)
+    assert total > 0
+    assert doses_accounted(live(fresh_world, 400, small_params)) == total
+    assert doses_accounted(live(fresh_world, 900, small_params)) == total
+
+
+def test_a_dose_is_drawn_for_everybody_who_is_taken_for_vaccination(morning):
+    assert morning.totals.doses_given.tolist() == morning.totals.started[:, 2].tolist()
+
+
+def test_the_same_seed_gives_the_same_path_and_another_seed_another(fresh_world, small_params):
+    first, again = (live(fresh_world, 200, small_params, seed=5) for _ in range(2))
+    assert all(
+        np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        for (_, one), (_, other) in zip(arrays_of(first), arrays_of(again), strict=True)
+    )
+    other = live(fresh_world, 200, small_params, seed=6)
+    assert not np.array_equal(first.waiting_people, other.waiting_people)
+
+
+def test_a_step_never_writes_to_the_world_it_was_given(morning, small_params):
+    before = {path: array.copy() for path, array in arrays_of(morning)}
+    live(morning, 30, small_params)
+    for path, array in arrays_of(morning):
+        assert np.array_equal(before[path], array, equal_nan=array.dtype.kind == "f"), path
+
+
+def test_nobody_is_taken_without_a_staffed_open_station(fresh_world, small_params):
+    world, rng = fresh_world, np.random.default_rng(4)
+    for _ in range(500):
+        before = world
+        world, counts = step(world, rng, small_params)
+        staffed = posts(world, small_params)[:, :NUM_SERVED]
+        started = counts.started[:, :NUM_SERVED]
+        # Who was already being served may be more than the staff after a shift change; newcomers may not add to that.
+        assert ((world.in_service_people <= staffed) | (started == 0)).all()
+        seats = usable_seats(posts(world, small_params), small_params)
+        assert ((world.seated_people.sum(axis=1) <= seats) | (counts.started[:, 3] == 0)).all()
+        assert before.epoch_minutes < world.epoch_minutes
+
+
+def test_no_station_serves_before_opening_and_nobody_starts_after_overtime(fresh_world, small_params):
+    world, rng = fresh_world, np.random.default_rng(4)
+    for _ in range(900):
+        world, counts = step(world, rng, small_params)
+        outside = (world.epoch_minutes < world.day.opens) | (
+            world.epoch_minutes >= world.day.closes + small_params.assumed.overtime_minutes
+        )
+        assert (counts.started[outside][:, :NUM_SERVED] == 0).all()
+
+
+def test_waiting_is_what_littles_law_says_of_queues_observed_minute_by_minute(fresh_world, small_params):
+    # Sum over steps of people waiting times the step is the waiting of everybody, whatever became of them.
+    world, rng, observed = fresh_world, np.random.default_rng(4), 0.0
+    for _ in range(400):
+        observed = observed + world.queued_people.sum(axis=0)
+        world, _ = step(world, rng, small_params)
+    assert world.totals.waited_minutes.sum(axis=0) == pytest.approx(observed)
+
+
+def test_without_doses_nobody_is_vaccinated_and_the_queue_at_the_needle_grows(fresh_world, small_params):
+    empty = replace(
+        fresh_world,
+        lots=replace(fresh_world.lots, unopened_doses=np.zeros_like(fresh_world.lots.unopened_doses)),
+        dose_trips=fresh_world.dose_trips[:0],
+    )
+    world = live(empty, 300, small_params)
+    assert world.totals.doses_given.sum() == 0
+    assert world.queued_people[:, 2].sum() > 50
+
+
+def test_full_seats_stop_the_needles(fresh_world, small_params, small_city):
+    crowded = replace(small_params, seats_possible=np.full_like(small_params.seats_possible, 1))
+    few, many = live(fresh_world, 300, crowded), live(fresh_world, 300, small_params)
+    assert few.totals.doses_given.sum() < 0.5 * many.totals.doses_given.sum()
+    assert (few.seated_people.sum(axis=1) <= 1).all()
+
+
+def test_shifts_begin_and_end_with_their_people(fresh_world, small_params):
+    day = fresh_world.day
+    for minute in range(0, 960, 60):
+        world = live(fresh_world, minute, small_params)
+        on = (day.shift_starts <= world.epoch_minutes) & (world.epoch_minutes < day.shift_ends)
+        expected = (day.rostered_people * on).sum(axis=(1, 2))
+        assert world.staff_people.sum(axis=(1, 2, 3, 4)).tolist() == expected.tolist()
+
+
+def test_a_finer_step_gives_about_the_same_day(small_city):
+    waits = []
+    for step_minutes in (1.0, 0.5):
+        params = step_params(small_city, replace(SimulationParams(), step_minutes=step_minutes, fridge_noise_celsius=0))
+        runs = [
+            live(begin(small_city, params, seed), round(800 / step_minutes), params, seed + 50).totals for seed in range(4)
+        ]
+        waits.append(sum(run.waited_minutes.sum() for run in runs) / sum(run.arrived.sum() for run in runs))
+        assert all((run.arrived > 0).any() for run in runs)
+    assert waits[0] == pytest.approx(waits[1], rel=0.1)

@@ -1,0 +1,97 @@
+"""A small simulated city that lives, with its store on disk and the real planner, behind a real server."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from doseflow.bootstrap import OpenCity, open_city
+from doseflow.domain.cycle import Cycle
+from doseflow.live.clocks import SimulatedClock
+from doseflow.live.live_city import LiveCity
+from doseflow.settings import Settings, StoreSettings
+from doseflow.simulate.replayed_city import SimulatedCity
+from doseflow.simulate.report_faults import NO_FAULTS
+from doseflow.units import PERIOD_MINUTES
+from doseflow.web.app import create_app
+
+
+@dataclass
+class PlayedCity:
+    """A living city and the simulated one that reports to it."""
+
+    opened: OpenCity
+    city: SimulatedCity
+    clock: SimulatedClock
+
+    @property
+    def live(self) -> LiveCity:
+        return self.opened.live
+
+    def live_on(self) -> list[bytes]:
+        self.city.advance(PERIOD_MINUTES)
+        self.clock.set(self.city.now)
+        return self.city.reports()
+
+    def play(self) -> Cycle:
+        self.live.submit(b"[" + b",".join(self.live_on()) + b"]")
+        return self.live.run_cycle()
+
+
+@pytest.fixture
+def make_city(tmp_path) -> Iterator[Callable[[], PlayedCity]]:
+    opened: list[OpenCity] = []
+
+    def make(name: str = "synthetic:6", seed: int = 1) -> PlayedCity:
+        city = SimulatedCity.from_name(name, seed=seed, faults=NO_FAULTS)
+        clock = SimulatedClock(city.now)
+        store = StoreSettings(url=f"sqlite:///{tmp_path / f'{len(opened)}.sqlite'}")
+        opened.append(open_city(Settings(store=store), clock=clock, city=city.city))
+        return PlayedCity(opened[-1], city, clock)
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture
+def played(make_city) -> PlayedCity:
+    return make_city()
+
+
+@contextlib.contextmanager
+def served(app: FastAPI) -> Iterator[httpx.Client]:
+    """A client of the application on a port of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.005)
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=20) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[FastAPI], httpx.Client]]:
+    with contextlib.ExitStack() as stack:
+        yield lambda app: stack.enter_context(served(app))
+
+
+@pytest.fixture
+def client(played, serve) -> Iterator[httpx.Client]:
+    yield serve(create_app(played.live))
+    played.live.feed.close()
