@@ -7,6 +7,9 @@ Each command is a few lines: it reads its options and calls the room that does t
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +38,7 @@ out = Console()
 err = Console(stderr=True)
 
 CityName = Annotated[str, typer.Option("--city", help="czech, synthetic:N, or a city file.")]
-JsonPath = Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")]
+JsonPath = Annotated[Path | None, typer.Option("--json", help="Also write it there, as JSON.")]
 
 
 @app.command()
@@ -56,7 +59,8 @@ def demo(
     settings = read_settings()
     if port is not None:
         settings = settings.model_copy(update={"http": settings.http.model_copy(update={"port": port})})
-    run_demo(DemoChoice(city, seed, seconds_per_cycle, cycles, folder), settings, out)
+    with _until_interrupted():
+        run_demo(DemoChoice(city, seed, seconds_per_cycle, cycles, folder), settings, out)
 
 
 @app.command()
@@ -79,7 +83,8 @@ def serve(
         out.print(
             f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops"
         )
-        asyncio.run(serve_until_stopped(opened))
+        with _until_interrupted():
+            asyncio.run(serve_until_stopped(opened))
     finally:
         opened.close()
 
@@ -95,9 +100,9 @@ def plan(
     from doseflow.settings import read_settings
 
     outcome = plan_snapshot(_read(state), read_settings())
-    print_plan(outcome, language, out)
     if json_path is not None:
         json_path.write_bytes(orjson.dumps(outcome.as_json(), option=orjson.OPT_INDENT_2))
+    print_plan(outcome, language, out)
     if outcome.cycle.infeasible is not None:
         raise typer.Exit(1)
 
@@ -187,11 +192,11 @@ def version() -> None:
 
 def main() -> None:
     """Run the command line; what goes wrong on purpose becomes one sentence and an exit code."""
+    # Also where a shell started us in the background and has SIGINT ignored, and for a plain `kill`.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         app()
-    except KeyboardInterrupt:
-        err.print("stopped")
-        raise SystemExit(0) from None
     except NotFound as error:
         err.print(str(error), markup=False)
         raise SystemExit(1) from None
@@ -206,6 +211,15 @@ def main() -> None:
             f"the library {error.name} is missing; run `make setup`, or `pip install doseflow` again", markup=False
         )
         raise SystemExit(2) from None
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """What runs until it is stopped has done its work when it is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print("stopped")
 
 
 def _read(path: Path) -> bytes:

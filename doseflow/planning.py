@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from doseflow.bootstrap import make_planner
 from doseflow.domain.cycle import Cycle
@@ -92,14 +91,22 @@ def print_plan(outcome: SnapshotPlan, language: str, console: Console) -> None:
     """
     if language not in LANGUAGES:
         raise InputWrong(f"--language: must be en or zh, got {language!r}")
-    plan = outcome.cycle.plan
-    table = Table("order", "site", "why" if language == "en" else "原因")
-    for order in outcome.cycle.new_orders:
-        table.add_row(order.decision.kind, order.site_id, order.reason_en if language == "en" else order.reason_zh)
-    console.print(table)
-    console.print(f"{len(outcome.cycle.new_orders)} orders by planner {plan.planner}, repair {plan.repair_path}")
-    for dropped in plan.dropped:
-        console.print(f"not allowed: {dropped.reason_en if language == 'en' else dropped.reason_zh}", markup=False)
-    if outcome.cycle.infeasible is not None:
-        for sentence in outcome.cycle.infeasible.sentences:
-            console.print(f"infeasible: {sentence}", markup=False)
+    cycle = outcome.cycle
+    for number, order in enumerate(cycle.new_orders, start=1):
+        sentence = order.reason_en if language == "en" else order.reason_zh
+        _print_line(console, f"{number:3d}  {order.decision.kind:18s} {sentence}")
+    for dropped in cycle.plan.dropped:
+        _print_line(console, f"not allowed: {dropped.reason_en if language == 'en' else dropped.reason_zh}")
+    for sentence in cycle.infeasible.sentences if cycle.infeasible else ():
+        _print_line(console, f"infeasible: {sentence}")
+    milliseconds = sum(cycle.stage_milliseconds.values())
+    _print_line(
+        console,
+        f"{len(cycle.new_orders)} orders for {cycle.state.city.num_sites} sites by planner {cycle.plan.planner} "
+        f"(repair: {cycle.plan.repair_path}) in {milliseconds:.1f} ms",
+    )
+
+
+def _print_line(console: Console, line: str) -> None:
+    # Sentences are data: no markup is read in them, and a pipe gets whole lines.
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

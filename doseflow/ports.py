@@ -172,6 +172,9 @@ class PlanStore(Protocol):
             The order cannot go from its state to the receipt's.
         """
 
+    def forget_inputs_before(self, moment: datetime) -> int:
+        """Let go of the inputs of cycles that began before a moment, which cannot be replayed then; how many."""
+
     def expire_orders(self, now: datetime) -> list[str]:
         """Move open orders that are past their due moment to `expired`; their ids."""
 

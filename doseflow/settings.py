@@ -34,8 +34,11 @@ class HttpSettings(BaseModel):
 
     model_config = _STRICT_SECTION
     host: str = "127.0.0.1"
+    """Address to listen on."""
     port: Annotated[int, Ge(1), Le(65535)] = 8080
+    """Port to listen on."""
     allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    """Names by which the doors may be called; others are refused, so that a foreign page cannot reach them."""
 
 
 class StoreSettings(BaseModel):
@@ -43,7 +46,9 @@ class StoreSettings(BaseModel):
 
     model_config = _STRICT_SECTION
     url: Annotated[str, MinLen(1)] = "sqlite:///var/doseflow.sqlite"
+    """Database; the folder is made when it is missing."""
     keep_cycle_inputs_days: Annotated[int, Ge(1), Le(3650)] = 14
+    """Days for which a cycle can be replayed; plans, orders and receipts stay."""
 
 
 class WebhookSettings(BaseModel):
@@ -51,8 +56,11 @@ class WebhookSettings(BaseModel):
 
     model_config = _STRICT_SECTION
     url: str | None = None
+    """Where orders are posted to."""
     secret: str | None = None
+    """Key of the Standard Webhooks signature, `whsec_...`."""
     timeout_seconds: Annotated[float, Ge(0.1), Le(60)] = 5.0
+    """How long one delivery may take before it is tried again."""
 
 
 class Settings(BaseSettings):
@@ -67,7 +75,9 @@ class Settings(BaseSettings):
     )
 
     city: Annotated[str, MinLen(1)] = "czech"
+    """czech, synthetic:N, or the path of a city file."""
     planner: Annotated[str, MinLen(1)] = "rules"
+    """rules, or static: change nothing about staff, only open the stations there is staff for."""
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

@@ -1,8 +1,9 @@
 """
 From what a policy would like to what is allowed.
 
-Takes a state, a forecast and a proposal; gives the nearest allowed plan, with a sentence for every decision, or `Infeasible`
-with the rules that clash. It will not improve a proposal: it cuts what breaks a rule, and adds only what a rule demands.
+Takes a state, a forecast and a proposal; gives the nearest allowed plan, with a sentence for every decision, or
+`Infeasible` with the rules that clash. It will not improve a proposal: it cuts what breaks a rule, and adds only what a
+rule demands.
 
     rules/, rule_book   the rules, each with its reason and source, and its check in words
     referee             judges any list of decisions by the rule book; it knows no solver

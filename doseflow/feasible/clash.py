@@ -1,8 +1,8 @@
 """
 Which mandatory things cannot hold together.
 
-A plan is impossible only because of what command demands. The deletion filter takes pins, and then rules, away one at a time
-and leaves out each without which the rest still clashes: what is left clashes, and nothing in it is idle.
+A plan is impossible only because of what command demands. The deletion filter takes pins, and then rules, away one at a
+time and leaves out each without which the rest still clashes: what is left clashes, and nothing in it is idle.
 """
 
 from __future__ import annotations
@@ -57,14 +57,18 @@ def _filter_pins(lookup: StateLookup, forecast: ArrivalForecast) -> list[Decisio
 
 
 def _filter_rules(lookup: StateLookup, forecast: ArrivalForecast, pins: Sequence[Decision]) -> tuple[str, ...]:
-    refused = Ledger(lookup, forecast, pins).refusals
-    if refused:
-        return tuple(dict.fromkeys(refusal.rule for refusal in refused))
-    idle: frozenset[str] = frozenset()
-    for rule in HARD_RULES:
-        if rule.name not in NEVER_IDLE and _clashes(lookup, forecast, pins, idle | {rule.name}):
+    by_pins_alone = Ledger(lookup, forecast, pins)
+    if by_pins_alone.refusals:
+        return tuple(dict.fromkeys(refusal.rule for refusal in by_pins_alone.refusals))
+    names = frozenset(rule.name for rule in HARD_RULES) - NEVER_IDLE
+    idle = names - {violation.rule for violation in hard_violations(by_pins_alone)}
+    if not _clashes(lookup, forecast, pins, idle):
+        idle = frozenset()
+    # From the end of the book, so that of two rules that say nearly the same the plainer one is left.
+    for rule in reversed(HARD_RULES):
+        if rule.name in names - idle and _clashes(lookup, forecast, pins, idle | {rule.name}):
             idle |= {rule.name}
-    return tuple(rule.name for rule in HARD_RULES if rule.name not in idle | NEVER_IDLE)
+    return tuple(rule.name for rule in HARD_RULES if rule.name in names - idle)
 
 
 def _clashes(lookup: StateLookup, forecast: ArrivalForecast, pins: Sequence[Decision], without: frozenset[str]) -> bool:

@@ -20,7 +20,7 @@ WEIGHT: dict[DecisionKind, float] = {
     DecisionKind.TELL_ARRIVAL_TIME: 0.5,  # a person
     DecisionKind.SEND_WALK_INS: 1.5,  # a person
 }
-"""What it costs to change a proposal by one of its units: how much worse off the city is without it, as an order of size."""
+"""What it costs to change a proposal by one unit: how much worse off the city is without it, as an order of size."""
 
 
 def asked_quantity(decision: Decision) -> int:

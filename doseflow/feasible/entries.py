@@ -31,7 +31,6 @@ from doseflow.domain.roles import ROLE_TO_IDX, STAGE_TO_IDX
 from doseflow.feasible.lookup import StateLookup
 from doseflow.units import epoch_minutes_from_datetime
 
-
 MOST_ASKED = 10_000_000
 """Largest quantity that a decision may name: that of doses in a report."""
 

@@ -1,8 +1,8 @@
 """
 Why a decision is ordered, and why one is not: one plain sentence in English and one in Chinese.
 
-A sentence is what is asked for, then the reason behind the decision's `why.code` with its figures and their units. A code that
-is not known here, or one whose figures are missing, still gives a correct sentence from the facts that are there.
+A sentence is what is asked for, then the reason behind the decision's `why.code` with its figures and their units. A
+code that is not known here, or whose figures are missing, still gives a correct sentence from the facts that are there.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def explain_cut(reasons: tuple[str, str], asked: float, allowed: float) -> tuple
 
 
 def explain_drop(decision: Decision, state: CityState, violation: Violation | None) -> tuple[str, str]:
-    """One sentence in each language on why a decision was dropped: the rule that stopped it, with the bound in words."""
+    """Why a decision was dropped: the rule that stopped it, with the bound in words."""
     en, zh = phrase(decision, state.city)
     if violation is None:
         return (

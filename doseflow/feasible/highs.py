@@ -1,4 +1,4 @@
-"""HiGHS: the only file that knows the solver. It takes a small programme in arrays and gives a solution or says why not."""
+"""HiGHS: the only file that knows the solver. A small programme in arrays goes in, a solution comes out or why not."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from doseflow.domain.decisions import Decision
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Infeasible, Plan, PlannedDecision, Proposal, RepairPath, Violation
 from doseflow.domain.state import CityState

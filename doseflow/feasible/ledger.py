@@ -1,7 +1,8 @@
 """
 The ledger: a list of decisions written into entries and totals, which every rule reads.
 
-What cannot be entered (an unknown site, a quantity of NaN, the same thing asked twice) stands in `refusals` and in no total.
+What cannot be entered (an unknown site, a quantity of NaN, the same thing asked twice) stands in `refusals` and in no
+total.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Ledger:
             self._enter(position, decisions[position])
 
     def extended(self, more: Sequence[Decision]) -> Ledger:
-        """This ledger with decisions added whose keys it does not hold; its `parts` are this one and one of the rest."""
+        """The same with decisions added whose keys it does not hold; its `parts` are this one and the rest."""
         decisions = [*self.decisions, *more]
         rest = Ledger(self.lookup, self.forecast, decisions, first=len(self.decisions))
         whole = Ledger(self.lookup, self.forecast, decisions, first=len(decisions))
@@ -178,8 +179,8 @@ class Ledger:
         """
         Lot rows that must leave whole before this one may leave its site (first expired, first out).
 
-        They are at the same site, of the same product, usable, expire earlier, hold a free whole vial, and would still have
-        enough life at the end of this trip. A lot in a failing fridge may leave at any time: there is no order to keep.
+        They are at the same site, of the same product, usable, expire earlier, hold a free whole vial, and would still
+        have enough life at the end of this trip. What lies in a failing fridge may leave in any order.
         """
         if entry.position not in self._earlier_lots:
             self._earlier_lots[entry.position] = self._find_earlier_lots(entry)

@@ -1,4 +1,4 @@
-"""Where things stand in the tables of a state: rows by site, and lookups by what a decision names. No rule is judged here."""
+"""Where things stand in the tables of a state: rows by site, and by what a decision names. No rule is judged here."""
 
 from __future__ import annotations
 
@@ -99,13 +99,16 @@ class StateLookup:
             groups = self._groups[site_idx] = found
         return groups.get((role_idx, round(shift_ends_epoch_minutes * SECONDS_PER_MINUTE)), ())
 
+    def group_people(self, rows: tuple[int, ...]) -> int:
+        """Free people of some rows of the staff table."""
+        return sum([self.free_people[row] for row in rows])
+
     def qualified_people(self, rows: tuple[int, ...], works_as: tuple[int, ...], *, may_still_move: bool) -> int:
-        """Free people of some rows who may fill any of the roles, and, where asked, who have a move left in their shift."""
-        staff, total = self.state.staff, 0
+        """Free people of some rows who may fill any of the roles and, where asked, have a move left in their shift."""
+        staff, most, total = self.state.staff, self.limits.max_moves_per_shift, 0
         for row in rows:
-            if may_still_move and staff.moves_today.item(row) >= self.limits.max_moves_per_shift:
-                continue
-            if any(staff.qualified.item(row, role_idx) for role_idx in works_as):
+            is_tired = may_still_move and staff.moves_today.item(row) >= most
+            if not is_tired and any([staff.qualified.item(row, role_idx) for role_idx in works_as]):
                 total += self.free_people[row]
         return total
 
@@ -230,7 +233,7 @@ class StateLookup:
 
     @cached_property
     def promised_litres(self) -> dict[int, float]:
-        """Volume on its way into each fridge row by acknowledged and begun orders, which its report does not show yet."""
+        """Volume on its way into each fridge row by acknowledged and begun orders, not in its report yet."""
         promised: dict[int, float] = {}
         for decision in (*self.state.commitments.acknowledged, *self.state.commitments.under_way):
             if not isinstance(decision, DoseTransfer | FridgeMove):

@@ -1,8 +1,8 @@
 """
 The nearest allowed plan as a small integer programme, in arrays and without a solver.
 
-Each choice of the universe is a whole number of steps between two bounds; switches are 0 or 1 and say whether any of some
-choices is ordered. Rows bound sums of them. The cost is the weighted distance to what was asked for.
+Each choice of the universe is a whole number of steps between two bounds; switches are 0 or 1 and say whether any of
+some choices is ordered. Rows bound sums of them. The cost is the weighted distance to what was asked for.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ class NearestModel:
     def at_most(self, terms: Iterable[Term], bound: float) -> None:
         """Require a weighted sum of choices and switches to be at most `bound`."""
         steps = [(position, coefficient * self._steps[position]) for position, coefficient in terms]
+        if sum(weight * (self.upper if weight > 0 else self.lower)[position] for position, weight in steps) <= bound:
+            return
         adds_up = all(coefficient >= 0 for _, coefficient in steps)
         if adds_up:
             self._tighten(steps, bound)
@@ -106,7 +108,7 @@ class NearestModel:
         """Require a plain sum of choices that count single things to be at most `bound`."""
         if len(positions) == 1:
             self.upper[positions[0]] = min(self.upper[positions[0]], bound)
-        else:
+        elif sum(self.upper[position] for position in positions) > bound:
             self.at_most([(position, 1.0) for position in positions], bound)
 
     def at_least(self, terms: Iterable[Term], bound: float) -> None:
@@ -125,7 +127,7 @@ class NearestModel:
         return self._switch_of[key]
 
     def stations(self, site_idx: int, stage_idx: int) -> tuple[int | None, int | None]:
-        """Position of the choice of a stage's stations, None where it stays; and the stations open now, None if unknown."""
+        """Position of the choice of a stage's stations, None where it stays; and those open now, None if unknown."""
         entry = self.ledger.stations.get((site_idx, stage_idx))
         now = self.ledger.lookup.open_now(site_idx, stage_idx)
         return (None if entry is None or now is None else entry.position), now

@@ -1,8 +1,8 @@
 """
 The nearest values of a model's choices.
 
-Most rules bind one decision alone, so first every choice takes the value nearest to what was asked within its bounds. Where
-rows are still broken, only the choices tied to them by rows go to the solver; the rest are at their best already.
+Most rules bind one decision alone, so first every choice takes the value nearest to what was asked within its bounds.
+Where rows are still broken, only the choices tied to them go to the solver; the rest are at their best already.
 """
 
 from __future__ import annotations

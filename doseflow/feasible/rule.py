@@ -14,7 +14,7 @@ OPERATING_LIMIT = "operating limit of the city"
 
 
 class Finding(NamedTuple):
-    """One breach: where, in words with the quantity and the bound, by how much in the rule's unit, by which decisions."""
+    """One breach: where, in words with quantity and bound, by how much in the rule's unit, by which decisions."""
 
     site_id: str
     sentence: str
@@ -57,7 +57,7 @@ class Rule:
         return found
 
     def objections(self, ledger: Ledger) -> list[int]:
-        """Positions that a rule which judges each decision alone objects to, judging only what was not judged before."""
+        """Positions that a rule of each decision alone objects to, judging only what was not judged before."""
         return [position for part in ledger.parts for one in self.findings(part) for position in one.positions]
 
     def violations(self, ledger: Ledger) -> list[Violation]:

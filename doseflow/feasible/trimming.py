@@ -1,5 +1,6 @@
 """
-A plan that is allowed, though not the nearest: decisions are cut back, the last named first, until none breaks a hard rule.
+A plan that is allowed, though not the nearest: decisions are cut back, the last named first, until none breaks a hard
+rule.
 
 Every pass cuts something, so it ends; the same proposal always gives the same plan.
 """
@@ -54,7 +55,7 @@ def trimmed_decisions(
 
 
 def _with_mandatory(proposed: Sequence[Decision], floors: Floors) -> list[Decision]:
-    """The proposal with mandatory decisions in the place of their like, or at the end; of two amounts the larger counts."""
+    """The proposal with mandatory decisions in the place of their like or at the end; the larger amount counts."""
     decisions, placed = [], set()
     for decision in proposed:
         floor = floors.get(decision.key)
@@ -71,7 +72,7 @@ def _is_target(decision: Decision) -> bool:
 
 
 class _Cut:
-    """One pass: how much of each decision is left, as each violation takes what is too much from those that it names."""
+    """One pass: how much of each decision is left, as each violation takes what is too much from those it names."""
 
     def __init__(
         self, lookup: StateLookup, decisions: Sequence[Decision], floors: Floors, *, drops_whole: bool

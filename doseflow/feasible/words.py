@@ -96,7 +96,7 @@ def _staff_move(move: StaffMove, city: City) -> tuple[str, str]:
     role_zh = ROLE_ZH.get(move.role, move.role)
     return (
         f"send {counted(move.people, str(move.role))} from {giver} to {taker}{as_en}",
-        f"从{giver}派{move.people}名{role_zh}到{taker}{as_zh}",
+        f"从{giver}派{plain(move.people)}名{role_zh}到{taker}{as_zh}",
     )
 
 
@@ -106,26 +106,27 @@ def _station_change(change: StationChange, city: City) -> tuple[str, str]:
     if change.open_stations == 0:
         return f"close all {change.stage} stations at {site}", f"{site}关闭全部{stage_zh}台"
     return (
-        f"have {stations} open at {site} instead of {change.open_before}",
-        f"{site}开放{change.open_stations}个{stage_zh}台（现为{change.open_before}个）",
+        f"have {stations} open at {site} instead of {plain(change.open_before)}",
+        f"{site}开放{plain(change.open_stations)}个{stage_zh}台（现为{plain(change.open_before)}个）",
     )
 
 
 def _dose_transfer(move: DoseTransfer, city: City) -> tuple[str, str]:
     giver, taker = site_name(city, move.from_site_id), site_name(city, move.to_site_id)
     product = product_name(city, move.product_id)
+    what = f"{counted(move.doses, 'dose')} of {product} (lot {move.lot_number})"
     return (
-        f"carry {counted(move.doses, 'dose')} of {product} (lot {move.lot_number}) from {giver} to {taker} by van {move.van_id}",
-        f"用车{move.van_id}从{giver}向{taker}调拨{move.doses}剂{product}（批号{move.lot_number}）",
+        f"carry {what} from {giver} to {taker} by van {move.van_id}",
+        f"用车{move.van_id}从{giver}向{taker}调拨{plain(move.doses)}剂{product}（批号{move.lot_number}）",
     )
 
 
 def _fridge_move(move: FridgeMove, city: City) -> tuple[str, str]:
     site, product = site_name(city, move.site_id), product_name(city, move.product_id)
-    doses = counted(move.doses, "dose")
+    what = f"{counted(move.doses, 'dose')} of {product} (lot {move.lot_number})"
     return (
-        f"move {doses} of {product} (lot {move.lot_number}) at {site} from {move.from_fridge_id} to {move.to_fridge_id}",
-        f"{site}把{move.doses}剂{product}（批号{move.lot_number}）从冰箱{move.from_fridge_id}移至{move.to_fridge_id}",
+        f"move {what} at {site} from {move.from_fridge_id} to {move.to_fridge_id}",
+        f"{site}把{plain(move.doses)}剂{product}（批号{move.lot_number}）从冰箱{move.from_fridge_id}移至{move.to_fridge_id}",
     )
 
 
@@ -145,7 +146,7 @@ def _mark_unusable(mark: MarkUnusable, city: City) -> tuple[str, str]:
     )
     return (
         f"take {doses} of {product} (lot {mark.lot_number}) at {site} out of use",
-        f"{site}停用{mark.doses}剂{product}（批号{mark.lot_number}）",
+        f"{site}停用{plain(mark.doses)}剂{product}（批号{mark.lot_number}）",
     )
 
 
@@ -165,7 +166,7 @@ def _release_slots(slots: ReleaseSlots, city: City) -> tuple[str, str]:
     )
     return (
         f"offer {bookings} more at {site} in the quarter hour {minutes} minutes ahead",
-        f"{site}增放{minutes}分钟后一刻钟内的{slots.people}个预约号",
+        f"{site}增放{minutes}分钟后一刻钟内的{plain(slots.people)}个预约号",
     )
 
 
@@ -174,7 +175,7 @@ def _hold_slots(slots: HoldSlots, city: City) -> tuple[str, str]:
     bookings = counted(slots.people, "free appointment")
     return (
         f"hold back {bookings} at {site} in the quarter hour {minutes} minutes ahead",
-        f"{site}收回{minutes}分钟后一刻钟内未约出的{slots.people}个预约号",
+        f"{site}收回{minutes}分钟后一刻钟内未约出的{plain(slots.people)}个预约号",
     )
 
 
@@ -182,7 +183,7 @@ def _tell_arrival_time(tell: TellArrivalTime, city: City) -> tuple[str, str]:
     site, delay = site_name(city, tell.site_id), plain(tell.delay_minutes)
     return (
         f"ask {counted(tell.people, 'person', 'people')} who would come early to {site} to come {delay} minutes later",
-        f"请{tell.people}名将提前到{site}的预约者晚到{delay}分钟",
+        f"请{plain(tell.people)}名将提前到{site}的预约者晚到{delay}分钟",
     )
 
 
@@ -190,7 +191,7 @@ def _send_walk_ins(send: SendWalkIns, city: City) -> tuple[str, str]:
     giver, taker = site_name(city, send.from_site_id), site_name(city, send.to_site_id)
     return (
         f"send up to {counted(send.people, 'walk-in')} of the next half hour from {giver} to {taker}",
-        f"未来半小时内从{giver}引导至多{send.people}名未预约者到{taker}",
+        f"未来半小时内从{giver}引导至多{plain(send.people)}名未预约者到{taker}",
     )
 
 

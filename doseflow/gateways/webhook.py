@@ -54,7 +54,7 @@ class Webhook:
         self._timeout_seconds = timeout_seconds
         self._signer = standardwebhooks.Webhook(_secret_bytes(secret))
         # Made once: it reads all the certificates of the machine.
-        self._trust = ssl.create_default_context() if parts.scheme == "https" else True
+        self._trust = ssl.create_default_context()
 
     async def deliver(self, entry: OutboxEntry) -> None:
         """

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -92,14 +93,12 @@ def _read_reports(body: bytes, params: IntakeParams) -> list[tuple[bytes, SiteRe
     if len(body) > params.max_body_bytes:
         raise ReportTooLarge("body", f"must have at most {params.max_body_bytes} bytes, got {len(body)}")
     try:
-        pieces = _guess_pieces(body)
-        _check_count(len(pieces), params)
-        return [(raw, _read_separate(raw, params)) for raw in pieces]
+        return [(raw, _read_separate(raw, params)) for raw in _guess_pieces(body, params)]
     except _NotSeparateError:
-        return [(raw, _read_parsed(raw, params)) for raw in _parsed_pieces(body, params)]
+        return _read_whole(body, params)
 
 
-def _guess_pieces(body: bytes) -> list[bytes]:
+def _guess_pieces(body: bytes, params: IntakeParams) -> list[bytes]:
     """
     Cut a list where an object ends and the next begins with the key that the first one begins with.
 
@@ -118,29 +117,36 @@ def _guess_pieces(body: bytes) -> list[bytes]:
         if between is not None:
             pieces.append(body[start : between.start(1)])
             start = between.end(1)
+        if len(pieces) >= params.max_reports:
+            raise _NotSeparateError
         at = body.find(first[1], at + 1)
     pieces.append(body[start : end.start()])
     return pieces
 
 
-def _parsed_pieces(body: bytes, params: IntakeParams) -> list[bytes]:
+def _read_whole(body: bytes, params: IntakeParams) -> list[tuple[bytes, SiteReport | ReportRefused]]:
     try:
         document = parse_json(body)
     except ValueError as error:
         raise ReportMalformed("body", str(error)) from error
     if isinstance(document, dict):
-        return [body.removeprefix(BYTE_ORDER_MARK)]
+        raw = body.removeprefix(BYTE_ORDER_MARK)
+        return [(raw, _read_parsed(raw, params))]
     if not isinstance(document, list):
         raise ReportMalformed("body", f"must be a report or a list of reports, got {got(document)}")
     if not document:
         raise ReportMalformed("body", "must hold at least 1 report, got an empty list")
-    _check_count(len(document), params)
-    return [orjson.dumps(item) for item in document]
+    if len(document) > params.max_reports:
+        raise ReportTooLarge("body", f"must hold at most {params.max_reports} reports, got {len(document)}")
+    return [_read_item(item, params) for item in document]
 
 
-def _check_count(num_reports: int, params: IntakeParams) -> None:
-    if num_reports > params.max_reports:
-        raise ReportTooLarge("body", f"must hold at most {params.max_reports} reports, got {num_reports}")
+def _read_item(item: Any, params: IntakeParams) -> tuple[bytes, SiteReport | ReportRefused]:
+    try:
+        raw = orjson.dumps(item)
+    except TypeError:
+        return b"", ReportMalformed("report", "must not be nested hundreds of levels deep")
+    return raw, _read_parsed(raw, params)
 
 
 def _read_separate(raw: bytes, params: IntakeParams) -> SiteReport | ReportRefused:

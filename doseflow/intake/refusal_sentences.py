@@ -95,6 +95,8 @@ def _reason(problem: Mapping[str, Any]) -> str:
     kind = problem["type"]
     if kind in _WITHOUT_VALUE:
         return _WITHOUT_VALUE[kind]
+    if kind == "json_invalid":
+        return f"must be JSON: {problem['ctx']['error']}"
     if kind not in _CLAUSES:
         message = str(problem["msg"])
         return f"{message[:1].lower()}{message[1:]}, got {got(problem['input'])}"

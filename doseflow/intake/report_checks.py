@@ -111,7 +111,6 @@ def _check_fridges(report: SiteReport, known: Set[str]) -> None:
 
 def _check_lots(report: SiteReport, city: City, known_fridges: Set[str]) -> None:
     reported = {fridge.fridge_id for fridge in report.fridges or ()}
-    places = []
     for position, lot in enumerate(report.lots or ()):
         if lot.product_id not in city.product_to_idx:
             reason = f"must be one of {', '.join(city.product_to_idx)}, got {lot.product_id!r}"
@@ -121,8 +120,6 @@ def _check_lots(report: SiteReport, city: City, known_fridges: Set[str]) -> None
         if lot.expires_at is not None and not EXPIRY_YEARS[0] <= lot.expires_at.year <= EXPIRY_YEARS[1]:
             reason = f"must lie in the years {EXPIRY_YEARS[0]}..{EXPIRY_YEARS[1]}, got {_iso(lot.expires_at)}"
             raise ReportMalformed(f"lots.{position}.expires_at", reason)
-        places.append((lot.lot_number, lot.product_id, lot.fridge_id))
-    _check_given_once("lots", "lot_number", places)
 
 
 def _check_shifts(report: SiteReport) -> None:
@@ -142,13 +139,11 @@ def _check_vans(report: SiteReport, city: City) -> None:
     _check_given_once("surroundings.vans", "van_id", ids)
 
 
-def _check_given_once(field: str, key: str, values: Sequence[str | tuple[str, str, str]]) -> None:
+def _check_given_once(field: str, key: str, values: Sequence[str]) -> None:
     if len(set(values)) == len(values):
         return
     position = next(idx for idx, value in enumerate(values) if value in values[:idx])
-    value = values[position]
-    shown, where = (str(value), "") if isinstance(value, str) else (value[0], " a fridge")
-    raise ReportMalformed(f"{field}.{position}.{key}", f"must be given once{where}, got {shown!r} again")
+    raise ReportMalformed(f"{field}.{position}.{key}", f"must be given once, got {str(values[position])!r} again")
 
 
 def _refuse_fridge(field: str, fridge_id: str, known: Iterable[str]) -> None:

@@ -13,20 +13,20 @@ from doseflow.dispatch.relay import RelayParams, relay_once
 from doseflow.live.live_city import LiveCity
 from doseflow.ports import Gateway
 
+RETENTION_SECONDS = 3600.0
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class TickParams:
-    """
-    When cycles run.
-
-    `grace_seconds` after each mark leaves the reports of that mark time to arrive.
-    """
+    """When cycles run and orders are handed out."""
 
     period_seconds: float = 300.0
+    """Time between two cycles."""
     grace_seconds: float = 20.0
+    """Time after each mark that leaves the reports of that mark to arrive."""
     relay_seconds: float = 1.0
+    """Time between two looks into the outbox."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.period_seconds <= 3600:
@@ -56,6 +56,17 @@ async def run_relay(
             await relay_once(live.outbox, gateways, live.clock, relay)
         except Exception:  # the beat is the boundary: the outbox keeps what was not told
             log.exception("relay_failed")
+
+
+async def forget_old_inputs(live: LiveCity, keep_days: int, stop: asyncio.Event) -> None:
+    """Once an hour, let go of the inputs of cycles older than `keep_days`, until `stop` is set."""
+    while not await _stopped_within(stop, RETENTION_SECONDS):
+        try:
+            before = live.clock.now() - timedelta(days=keep_days)
+            num_forgotten = await asyncio.to_thread(live.plans.forget_inputs_before, before)
+            log.info("cycle_inputs_forgotten", cycles=num_forgotten, before=before.isoformat())
+        except Exception:  # the beat is the boundary: keeping too much is no reason to stop
+            log.exception("forgetting_failed")
 
 
 def seconds_to_next_cycle(live: LiveCity, params: TickParams) -> float:

@@ -178,9 +178,8 @@ def _out_of_full_fridges(
     moves: list[FridgeMove] = []
     for fridge_row in np.flatnonzero(full).tolist():
         why = Why("fridge_full", {"volume_used_share": round(float(filled_share[fridge_row]), 2)})
-        excess_litres = float(
-            fridges.volume_used_litres[fridge_row] - params.relieved_share * fridges.volume_possible_litres[fridge_row]
-        )
+        kept_litres = params.relieved_share * float(fridges.volume_possible_litres[fridge_row])
+        excess_litres = float(fridges.volume_used_litres[fridge_row]) - room.leaving_litres(fridge_row) - kept_litres
         for row in _lots_last_expired_first(situation, stock, room, fridge_row):
             if excess_litres <= 0:
                 break

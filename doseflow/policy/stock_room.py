@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray
-from doseflow.domain.decisions import DoseTransfer, FridgeMove, Why
-from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast
+from doseflow.domain.decisions import Decision, DoseTransfer, FridgeMove, Why
+from doseflow.domain.forecast import ArrivalForecast
 from doseflow.policy.rows_by_site import RowsBySite
 from doseflow.policy.situation import Situation
+from doseflow.policy.spare_doses import spare_doses
 from doseflow.policy.stock import Stock
-from doseflow.units import epoch_minutes_from_datetime
+from doseflow.policy.van_trips import VanTrips
 
-_KEPT_LEVEL_IDX = QUANTILE_LEVELS.index(0.9)
 _VOLUME_SLACK_LITRES = 1e-6
 _SAFE_BUDGET_SHARE = 0.5
 """A fridge whose own content has spent more of its excursion budget takes nothing in: its sensor counts for all."""
-
-
-@dataclass(slots=True)
-class _Trip:
-    from_idx: int
-    to_idx: int
-    litres_left: float
 
 
 class StockRoom:
@@ -44,16 +35,22 @@ class StockRoom:
         self.lot_rows = RowsBySite(self._lots.site_idx, self._city.num_sites)
         self._fridge_rows = RowsBySite(self._fridges.site_idx, self._city.num_sites)
         self._vials: list[int] = np.where(self._lots.fridge_row >= 0, stock.free_vial_doses, 0).tolist()
-        self._spare: list[float] = _spare_doses(situation, stock, forecast).tolist()
+        self._spare: list[float] = spare_doses(situation, stock, forecast).tolist()
         self._room: list[float] = (self._fridges.volume_possible_litres - self._fridges.volume_used_litres).tolist()
-        self._trips: dict[int, _Trip] = {}
+        self._leaving_litres = [0.0] * len(self._fridges.fridge_id)
         self._moved_within: set[tuple[int, int]] = set()
-        self._vans_at = self._free_vans()
+        self._vans = VanTrips(state, situation.orders)
         self._taken_keys = set(situation.orders.barred_keys)
         for transfer in situation.orders.bound_of(DoseTransfer):
             self._book_arrival(transfer.to_site_id, transfer)
         for move in situation.orders.bound_of(FridgeMove):
             self._book_arrival(move.site_id, move)
+        for promised in state.commitments.acknowledged:
+            self._book_promised_departure(promised)
+
+    def leaving_litres(self, fridge_row: int) -> float:
+        """Volume that decisions made so far, and promised ones, take out of a fridge."""
+        return self._leaving_litres[fridge_row]
 
     def vial_doses(self, lot_row: int) -> int:
         """Free doses of a lot in whole vials."""
@@ -61,7 +58,7 @@ class StockRoom:
 
     def has_van(self, site_idx: int) -> bool:
         """Whether a free van stands at a site."""
-        return any(van_idx not in self._trips for van_idx in self._vans_at.get(site_idx, ()))
+        return self._vans.stands_idle_at(site_idx)
 
     def lots_first_expired_first(self, site_idx: int, product_idx: int, travel_minutes: float) -> list[int]:
         """
@@ -128,10 +125,10 @@ class StockRoom:
         """
         from_idx, product_idx = int(self._lots.site_idx[lot_row]), int(self._lots.product_idx[lot_row])
         to_fridge_row = self.fridge_for(to_idx, product_idx)
-        van_idx = self._van_for(from_idx, to_idx)
+        van_idx = self._vans.van_for(from_idx, to_idx)
         if to_fridge_row is None or van_idx is None or not self.may_store(to_idx, product_idx):
             return None
-        van_doses = self._van_litres(van_idx) / self._stock.litres_per_dose[lot_row]
+        van_doses = self._vans.litres_left(van_idx) / self._stock.litres_per_dose[lot_row]
         spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
         asked = min(
             self._vials[lot_row],
@@ -153,10 +150,9 @@ class StockRoom:
         lot_row = self._lot_row(from_idx, transfer.from_fridge_id, transfer.lot_number)
         to_fridge_row = self._fridge_row(to_idx, transfer.to_fridge_id)
         van_idx = self._city.van_to_idx.get(transfer.van_id, -1)
-        if lot_row is None or to_fridge_row is None or van_idx not in self._vans_at.get(from_idx, ()):
+        if lot_row is None or to_fridge_row is None or not self._vans.can_go(van_idx, from_idx, to_idx):
             return False
         product_idx = int(self._lots.product_idx[lot_row])
-        trip = self._trips.get(van_idx)
         litres = transfer.doses * float(self._stock.litres_per_dose[lot_row])
         spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
         may_leave = (
@@ -168,8 +164,7 @@ class StockRoom:
             may_leave
             and transfer.doses <= min(self._vials[lot_row], spare)
             and self._is_safe(to_fridge_row, product_idx)
-            and litres <= min(self._room[to_fridge_row], self._van_litres(van_idx)) + _VOLUME_SLACK_LITRES
-            and (trip is None or (trip.from_idx, trip.to_idx) == (from_idx, to_idx))
+            and litres <= min(self._room[to_fridge_row], self._vans.litres_left(van_idx)) + _VOLUME_SLACK_LITRES
         )
         if can_go:
             self._book_shipment(transfer, lot_row, to_fridge_row)
@@ -186,7 +181,8 @@ class StockRoom:
         can_go = (
             bool(self._stock.usable[lot_row])
             and self._is_safe(to_fridge_row, product_idx)
-            and move.doses <= min(self._vials[lot_row], self._doses_of_room(lot_row, to_fridge_row))
+            and move.doses <= self._vials[lot_row]
+            and move.doses <= self._doses_of_room(lot_row, to_fridge_row)
         )
         if can_go:
             self._book_vials(lot_row, to_fridge_row, move.doses)
@@ -201,31 +197,6 @@ class StockRoom:
     def may_store(self, site_idx: int, product_idx: int) -> bool:
         """Whether a site may store and give a product."""
         return self._city.products[product_idx].product_id in self._city.sites[site_idx].products
-
-    def _free_vans(self) -> dict[int, list[int]]:
-        vans = self._situation.state.vans
-        as_of = epoch_minutes_from_datetime(self._situation.state.as_of)
-        taken = {transfer.van_id for transfer in self._situation.orders.bound_of(DoseTransfer)}
-        standing: dict[int, list[int]] = {}
-        for van_idx in np.flatnonzero((vans.site_idx >= 0) & (vans.free_epoch_minutes <= as_of)).tolist():
-            if self._city.vans[van_idx].van_id not in taken:
-                standing.setdefault(int(vans.site_idx[van_idx]), []).append(van_idx)
-        return standing
-
-    def _van_for(self, from_idx: int, to_idx: int) -> int | None:
-        """A van that goes there already and has room, else one that stands idle."""
-        idle = None
-        for van_idx in self._vans_at.get(from_idx, ()):
-            trip = self._trips.get(van_idx)
-            if trip is None:
-                idle = van_idx if idle is None else idle
-            elif trip.to_idx == to_idx and trip.litres_left > _VOLUME_SLACK_LITRES:
-                return van_idx
-        return idle
-
-    def _van_litres(self, van_idx: int) -> float:
-        trip = self._trips.get(van_idx)
-        return self._city.vans[van_idx].capacity_litres if trip is None else trip.litres_left
 
     def _is_safe(self, fridge_row: int, product_idx: int) -> bool:
         fridges, product = self._fridges, self._city.products[product_idx]
@@ -267,16 +238,17 @@ class StockRoom:
         sites = self._city.site_to_idx
         from_idx, to_idx = sites[transfer.from_site_id], sites[transfer.to_site_id]
         van_idx = self._city.van_to_idx[transfer.van_id]
-        litres_left = self._van_litres(van_idx) - transfer.doses * float(self._stock.litres_per_dose[lot_row])
-        self._trips[van_idx] = _Trip(from_idx, to_idx, litres_left)
+        self._vans.load(van_idx, from_idx, to_idx, transfer.doses * float(self._stock.litres_per_dose[lot_row]))
         if not self._stock.failing[lot_row]:
             self._spare[from_idx] -= transfer.doses
         self._book_vials(lot_row, to_fridge_row, transfer.doses)
         self._taken_keys.add(transfer.key)
 
     def _book_vials(self, lot_row: int, to_fridge_row: int, doses: int) -> None:
+        litres = doses * float(self._stock.litres_per_dose[lot_row])
         self._vials[lot_row] -= doses
-        self._room[to_fridge_row] -= doses * float(self._stock.litres_per_dose[lot_row])
+        self._room[to_fridge_row] -= litres
+        self._leaving_litres[int(self._lots.fridge_row[lot_row])] += litres
 
     def _book_arrival(self, site_id: str, decision: DoseTransfer | FridgeMove) -> None:
         """Take the room that something on its way will fill."""
@@ -285,6 +257,17 @@ class StockRoom:
         if row is not None and product_idx is not None:
             product = self._city.products[product_idx]
             self._room[row] -= decision.doses * product.litres_per_vial / product.doses_per_vial
+
+    def _book_promised_departure(self, decision: Decision) -> None:
+        """Note the volume of what a site has promised to take out of a fridge and its report still shows there."""
+        if not isinstance(decision, DoseTransfer | FridgeMove):
+            return
+        site_id = decision.from_site_id if isinstance(decision, DoseTransfer) else decision.site_id
+        site_idx = self._city.site_to_idx.get(site_id)
+        lot_row = None if site_idx is None else self._lot_row(site_idx, decision.from_fridge_id, decision.lot_number)
+        if lot_row is not None:
+            litres = decision.doses * float(self._stock.litres_per_dose[lot_row])
+            self._leaving_litres[int(self._lots.fridge_row[lot_row])] += litres
 
     def _fridge_row(self, site_idx: int, fridge_id: str) -> int | None:
         return next((row for row in self._fridge_rows(site_idx) if self._fridges.fridge_id[row] == fridge_id), None)
@@ -299,23 +282,3 @@ class StockRoom:
             ),
             None,
         )
-
-
-def _spare_doses(situation: Situation, stock: Stock, forecast: ArrivalForecast) -> FloatArray:
-    """
-    Doses that a site may give, (S,): beyond those booked and the safety share, and beyond a busy rest of the day.
-
-    Doses in a failing fridge are no stock to rely on; nothing is spare where bookings or the stock are unknown.
-    """
-    state, limits = situation.state, situation.state.city.limits
-    relied_on = stock.usable & ~stock.failing
-    held = np.bincount(
-        state.lots.site_idx,
-        (stock.free_doses + state.lots.open_vial_doses) * relied_on,
-        state.city.num_sites,
-    )
-    booked = np.ceil(state.booked_people.sum(axis=1) * (1 + limits.safety_stock_share))
-    kept = np.maximum(booked, forecast.doses_rest_of_day[:, _KEPT_LEVEL_IDX])
-    standing = situation.standing
-    may_give = standing.alterable & standing.stock_fresh & np.isfinite(kept)
-    return np.where(may_give, np.maximum(held - np.nan_to_num(kept), 0.0), 0.0)

@@ -50,6 +50,8 @@ REFUSALS: dict[Family, tuple[str, ...]] = {
 }
 """Why a site refuses though it could; assumed."""
 
+_NEVER_NEGATIVE = ("people", "doses", "open_stations", "travel_minutes", "delay_minutes", "bin_idx")
+
 _ADAPTERS: dict[DecisionKind, TypeAdapter[Any]] = {
     DecisionKind.STAFF_MOVE: TypeAdapter(StaffMove),
     DecisionKind.STATION_CHANGE: TypeAdapter(StationChange),
@@ -161,6 +163,8 @@ def _answer(draft: WorldDraft, errand: Errand, rng: np.random.Generator) -> tupl
     ]
     if unknown:
         return None, _receipt(draft, errand, ReceiptStatus.REFUSED, f"there is no site {unknown[0]}")
+    if any(getattr(errand.decision, name, 0) < 0 for name in _NEVER_NEGATIVE):
+        return None, _receipt(draft, errand, ReceiptStatus.REFUSED, "a quantity below 0 cannot be carried out")
     if refuses < assumed.refusal_share:
         return None, _receipt(draft, errand, ReceiptStatus.REFUSED, reasons[which])
     acknowledged = replace(errand, status=ReceiptStatus.ACKNOWLEDGED, next_at=draft.now + after)

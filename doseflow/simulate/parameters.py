@@ -100,7 +100,7 @@ SOURCES: dict[str, Source] = {
     "slot_booking_mean_minutes": Source(ASSUMED + ": mean time until an offered slot is booked", 1, 1000),
     "balk_from_minutes": Source(ASSUMED + ": expected wait from which people turn away at the door", 0, 1000),
     "balk_full_minutes": Source(ASSUMED + ": expected wait at which all turn away", 1, 100_000_000),
-    "leave_after_minutes": Source(ASSUMED + ": wait at one stage from which people leave", 0, 100_000_000),
+    "leave_after_minutes": Source(ASSUMED + ": wait at one stage from which people leave; nobody leaves above 120", 0, 100_000_000),
     "leave_per_minute_share": Source(ASSUMED + ": share of those that leaves each minute", 0, 1),
     "planned_utilisation_share": Source(HANLY + ": at most 0.7, worse above 0.8", 0.3, 1.5),
     "roster_knows_share": Source(ASSUMED + ": weight of today's bookings against last week's in the roster", 0, 1),

@@ -107,7 +107,9 @@ def _join(world: World, comers: Comers) -> World:
 def _give_up(world: World, rng: np.random.Generator, params: StepParams) -> World:
     """Some of those who wait long for a station leave; nobody leaves between the needle and the seat."""
     assumed = params.assumed
-    from_step = min(round(assumed.leave_after_minutes / assumed.step_minutes), world.waiting_people.shape[-1] - 1)
+    from_step = round(assumed.leave_after_minutes / assumed.step_minutes)
+    if from_step >= world.waiting_people.shape[-1]:
+        return world
     share = 1 - (1 - assumed.leave_per_minute_share) ** assumed.step_minutes
     left = leaving(world.waiting_people[..., :NUM_SERVED, :], from_step, share, rng)
     if not left.any():

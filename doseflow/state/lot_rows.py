@@ -99,7 +99,7 @@ def _lot_columns(batch: ReportBatch, sites: IntArray, rows: IntArray, city: City
     # A report kept from before the city's list of products changed may name one that is gone.
     told = [[lot for lot in batch.reports[row].lots or () if lot.product_id in product_to_idx] for row in rows.tolist()]
     lots = [lot for site_lots in told for lot in site_lots]
-    return [
+    columns = [
         np.repeat(sites, [len(site_lots) for site_lots in told]),
         np.array([lot.fridge_id for lot in lots], dtype=object),
         np.array([product_to_idx[lot.product_id] for lot in lots], dtype=np.int64),
@@ -108,6 +108,24 @@ def _lot_columns(batch: ReportBatch, sites: IntArray, rows: IntArray, city: City
         np.array([lot.open_vial_doses for lot in lots], dtype=np.int64),
         epoch_minutes_of([lot.expires_at for lot in lots]),
     ]
+    return _added_up(columns)
+
+
+def _added_up(columns: list[Column]) -> list[Column]:
+    """Rows of one lot in one fridge as one row: doses added, the earliest expiry that is told."""
+    keys = list(zip(*(column.tolist() for column in columns[:4]), strict=True))
+    row_of = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+    if len(row_of) == len(keys):
+        return columns
+    target = np.array([row_of[key] for key in keys])
+    first = np.unique(target, return_index=True)[1]
+    merged = [column[first] for column in columns]
+    for at in (4, 5):
+        merged[at] = np.zeros(len(first), dtype=np.int64)
+        np.add.at(merged[at], target, columns[at])
+    merged[6] = np.full(len(first), np.nan)
+    np.fmin.at(merged[6], target, columns[6])
+    return merged
 
 
 def _told_expiry(lots: LotRows, rows: Sequence[int], known: LotRows, batch: ReportBatch, city: City) -> list[float]:

@@ -67,14 +67,16 @@ def without_ended_shifts(
 def _group_columns(batch: ReportBatch, sites: IntArray, rows: IntArray) -> list[Column]:
     told = [batch.reports[row].staff or () for row in rows.tolist()]
     groups = [group for site_groups in told for group in site_groups]
-    bits_of = {key: _bits((key[0], *key[1])) for key in {(group.role, group.also_qualified) for group in groups}}
+    role_idx = np.array([ROLE_TO_IDX[group.role] for group in groups], dtype=np.int64)
+    also = [group.also_qualified for group in groups]
+    bits_of = {roles: _bits(roles) for roles in set(also)}
     return [
         np.repeat(sites, [len(site_groups) for site_groups in told]),
-        np.array([ROLE_TO_IDX[group.role] for group in groups], dtype=np.int64),
+        role_idx,
         np.array([group.people for group in groups], dtype=np.int64),
         epoch_minutes_of([group.shift_ends_at for group in groups]),
         np.array([group.moves_today for group in groups], dtype=np.int64),
-        np.array([bits_of[group.role, group.also_qualified] for group in groups], dtype=np.int64),
+        np.array([bits_of[roles] for roles in also], dtype=np.int64) | _ROLE_BITS[role_idx],
     ]
 
 

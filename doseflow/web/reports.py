@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -105,7 +106,7 @@ async def post_reports(request: Request, living: AskLiving) -> JsonAnswer:
         await run_in_threadpool(_refuse_too_large, living, body)
     submission = await run_in_threadpool(_submit, living, body.kept)
     if submission.refused:
-        raise _problem_of_refused(submission, is_list=body.kept.lstrip()[:1] == b"[")
+        raise _problem_of_refused(submission, is_list=_is_list(body.kept))
     rows = [_accepted_row(item) for item in submission.accepted]
     return JsonAnswer(AcceptedAnswer(len(rows), rows), status_code=202)
 
@@ -137,6 +138,10 @@ def _refuse_too_large(living: Living, body: LimitedBody) -> None:
     live.reports.quarantine([kept])
     living.metrics.reports_refused.labels(problem_of(error).slug).inc()
     raise error
+
+
+def _is_list(body: bytes) -> bool:
+    return body.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
 
 
 def _problem_of_refused(submission: Submission, *, is_list: bool) -> Problem:

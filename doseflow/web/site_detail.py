@@ -101,7 +101,7 @@ def site_detail(
         forecast=_fan(forecast, site_idx),
         forecaster=None if forecast is None else forecast.forecaster,
         lots=_lots(state, site_idx),
-        fridges=[each for each, at in zip(fridge_rows(state), state.fridges.site_idx, strict=True) if at == site_idx],
+        fridges=fridge_rows(state, np.flatnonzero(state.fridges.site_idx == site_idx)),
         staff=_staff(state, site_idx),
         classes=_classes(state, site_idx),
         orders=orders,

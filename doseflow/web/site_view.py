@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray
+from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.feature_classes import FeatureClass, ReadingSource
 from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast, ForecastBasis
 from doseflow.domain.roles import ROLES, STAGES
@@ -151,24 +151,21 @@ def site_rows(
     return list(starmap(SiteRow, zip(*columns, strict=True)))
 
 
-def fridge_rows(state: CityState) -> list[FridgeRow]:
-    """A row for every row of the fridge table."""
-    fridges, bands = state.fridges, fridge_bands_celsius(state)
-    return [
-        FridgeRow(fridge_id, temperature, low, high, outside, set_point, excursion, _known_bool(power), used, possible)
-        for fridge_id, temperature, (low, high), outside, set_point, excursion, power, used, possible in zip(
-            fridges.fridge_id,
-            fridges.temperature_celsius.tolist(),
-            bands.tolist(),
-            degrees_outside_band(state).tolist(),
-            fridges.set_point_celsius.tolist(),
-            fridges.excursion_minutes.tolist(),
-            fridges.power_on.tolist(),
-            fridges.volume_used_litres.tolist(),
-            fridges.volume_possible_litres.tolist(),
-            strict=True,
-        )
-    ]
+def fridge_rows(state: CityState, rows: IntArray) -> list[FridgeRow]:
+    """Rows of the fridge table, by their positions."""
+    fridges = state.fridges
+    columns: tuple[Sequence[Any], ...] = (
+        [fridges.fridge_id[row] for row in rows.tolist()],
+        fridges.temperature_celsius[rows].tolist(),
+        *fridge_bands_celsius(state)[rows].T.tolist(),
+        degrees_outside_band(state)[rows].tolist(),
+        fridges.set_point_celsius[rows].tolist(),
+        fridges.excursion_minutes[rows].tolist(),
+        [_known_bool(power) for power in fridges.power_on[rows].tolist()],
+        fridges.volume_used_litres[rows].tolist(),
+        fridges.volume_possible_litres[rows].tolist(),
+    )
+    return list(starmap(FridgeRow, zip(*columns, strict=True)))
 
 
 def _worst_fridges(state: CityState) -> list[FridgeRow | None]:
@@ -178,8 +175,9 @@ def _worst_fridges(state: CityState) -> list[FridgeRow | None]:
     deviation = np.abs(fridges.temperature_celsius - bands.mean(axis=1)) / half_width
     badness = np.nan_to_num(deviation) + WITHOUT_POWER_WEIGHT * (fridges.power_on == 0)
     worst_row, _ = worst_by_site(badness, fridges.site_idx, state.city.num_sites)
-    rows = fridge_rows(state)
-    return [rows[row] if row >= 0 else None for row in worst_row.tolist()]
+    has_fridge = worst_row >= 0
+    worst = iter(fridge_rows(state, worst_row[has_fridge]))
+    return [next(worst) if has else None for has in has_fridge.tolist()]
 
 
 def _next_hour(

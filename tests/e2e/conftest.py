@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import shutil
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -76,9 +78,7 @@ class Stage:
 def browser() -> Iterator[Browser]:
     path = next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
     if path is None:
-        pytest.skip(
-            "NO CHROMIUM ON THIS MACHINE: the dashboard is NOT tested; install it with `apt-get install chromium`"
-        )
+        pytest.skip("NO CHROMIUM HERE, so the dashboard is NOT tested; `apt-get install chromium` brings one")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser
@@ -89,18 +89,17 @@ def browser() -> Iterator[Browser]:
 def stage(tmp_path) -> Iterator[Stage]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    city = hostile_city()
+    city = copy.deepcopy(hostile_city())
     clock = SimulatedClock(city.now)
     settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"))
-    with (
-        contextlib.closing(open_city(settings, clock=clock, city=city.city)) as opened,
-        contextlib.ExitStack() as doors,
-    ):
+    opened = open_city(settings, clock=clock, city=city.city)
+    with contextlib.closing(opened), contextlib.ExitStack() as doors:
         stage = Stage(opened, city, clock, port, doors)
         stage.open_doors()
         yield stage
 
 
+@cache
 def hostile_city() -> SimulatedCity:
     """The small simulated city, whose first site has a name that is markup."""
     city = SimulatedCity.from_name("synthetic:12", faults=NO_FAULTS).city

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -151,6 +152,33 @@ def test_a_lost_line_makes_the_figures_look_old_and_heals_by_itself(stage, open_
     page.wait_for_function("time => document.querySelector('[data-part=time]').innerText === time", arg=local_time)
 
 
+def test_sites_that_fall_silent_turn_unknown_and_say_how_old_they_are(stage, open_page):
+    stage.play()
+    page = open_page().page
+    wait_for_figure(page, "old", r"^0 ")
+    stage.clock.set(stage.clock.now() + timedelta(minutes=20))
+    stage.opened.live.run_cycle()
+    num_open = int(stage.opened.live.latest.state.is_open.sum())
+    assert num_open
+    wait_for_figure(page, "old", f"^{num_open} ")
+    assert f"Unknown {num_open}" in figure(page, "bands-legend")
+    row = page.locator('[data-part="site-list"] li.old').first
+    assert "20 min old" in row.inner_text()
+
+
+def test_the_plan_in_full_says_how_many_decisions_who_made_them_and_closes(stage, open_page):
+    cycle = stage.play_until_orders()
+    page = open_page().page
+    page.click('[data-figure="plan"]')
+    dialog = page.locator("dialog")
+    page.wait_for_function("() => document.querySelector('[data-plan]').innerText.includes('planner')")
+    assert f"{len(cycle.plan.decisions)} decisions by the planner {cycle.plan.planner}" in dialog.inner_text()
+    for dropped in cycle.plan.dropped:
+        assert dropped.reason_en in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert dialog.is_hidden()
+
+
 def test_the_theme_follows_the_system_until_it_is_chosen(stage, open_page):
     page = open_page(color_scheme="dark").page
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
@@ -160,13 +188,14 @@ def test_the_theme_follows_the_system_until_it_is_chosen(stage, open_page):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
-@pytest.mark.parametrize("width", [390, 820, 1440, 1920])
-def test_no_width_makes_the_page_scroll_sideways(stage, open_page, width):
+def test_no_width_makes_the_page_scroll_sideways(stage, open_page):
     stage.play_until_orders()
-    page = open_page(width=width, height=900).page
+    page = open_page().page
     wait_for_figure(page, "orders", r"^[1-9]")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator('[data-part="order-list"] li').first.bounding_box()["width"] > 250
+    for width in (390, 820, 1180, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator('[data-part="order-list"] li').first.bounding_box()["width"] > 250
 
 
 def test_every_control_has_a_name(stage, open_page):
@@ -181,7 +210,7 @@ def test_every_control_has_a_name(stage, open_page):
 
 
 def test_the_ground_is_made_of_true_delaunay_triangles(open_page):
-    """No point lies inside the circle through a triangle's corners (Delaunay, 1934); Euler's formula gives the number."""
+    """No point lies inside the circle through a triangle's corners (Delaunay, 1934); Euler's formula counts them."""
     page = open_page().page
     outcome = page.evaluate(
         """async () => {

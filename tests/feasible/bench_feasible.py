@@ -1,8 +1,9 @@
 """
 How long the feasible layer takes: `python tests/feasible/bench_feasible.py --sites 200 --decisions 120 --cycles 300`.
 
-Prints milliseconds (p50, p95, p99) for proposals that need the solver, for the same ones trimmed instead, and for the plans
-that came out, which are allowed as they stand. `--untidy` takes states full of trouble and proposals that mostly collide.
+Prints milliseconds on the wall and of this thread's processor time (the one to read on a busy machine) for proposals that
+need the solver, for the same ones trimmed instead, and for the plans that came out, which are allowed as they stand.
+`--untidy` takes states full of trouble and proposals that mostly collide.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ def main() -> None:
     parser.add_argument("--cycles", type=int, default=300)
     parser.add_argument("--untidy", action="store_true")
     options = parser.parse_args()
-    solver, trimmer = FeasibleLayer(), FeasibleLayer(FeasibleParams(force_path=RepairPath.TRIMMED))
-    taken: dict[str, list[float]] = {}
+    solver, trimmer = (
+        FeasibleLayer(FeasibleParams(time_limit_milliseconds=1000)),
+        FeasibleLayer(FeasibleParams(force_path=RepairPath.TRIMMED)),
+    )
+    taken: dict[str, list[tuple[float, float]]] = {}
     kept = []
     for seed in range(options.cycles):
         rng = np.random.default_rng(seed)
@@ -43,18 +47,23 @@ def main() -> None:
         timed(trimmer, state, forecast, proposal, taken)
         allowed = Proposal("bench", tuple(planned.decision for planned in plan.decisions))
         timed(solver, state, forecast, allowed, taken)
-    print(f"{options.sites} sites, {options.decisions} decisions, of which {sum(kept) / len(kept):.1f} kept on average")
+    kept_on_average = sum(kept) / len(kept)
+    lines = [f"{options.sites} sites, {options.decisions} decisions, of which {kept_on_average:.1f} kept on average"]
     for path, milliseconds in sorted(taken.items()):
-        p50, p95, p99 = np.percentile(milliseconds, [50, 95, 99])
-        print(f"{path:10s} n={len(milliseconds):4d} p50={p50:6.2f} p95={p95:6.2f} p99={p99:6.2f} max={max(milliseconds):6.2f} ms")
+        for clock, column in (("wall", 0), ("processor", 1)):
+            p50, p95, p99 = np.percentile([pair[column] for pair in milliseconds], [50, 95, 99])
+            lines.append(
+                f"{path:10s} {clock:10s} n={len(milliseconds)} p50={p50:6.2f} p95={p95:6.2f} p99={p99:6.2f} ms"
+            )
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def timed(layer, state, forecast, proposal, taken):
-    start = time.perf_counter()
+    wall, processor = time.perf_counter(), time.thread_time()
     plan = layer(state, forecast, proposal)
-    elapsed = (time.perf_counter() - start) * 1000
+    took = ((time.perf_counter() - wall) * 1000, (time.thread_time() - processor) * 1000)
     assert not isinstance(plan, Infeasible)
-    taken.setdefault(plan.repair_path, []).append(elapsed)
+    taken.setdefault(plan.repair_path, []).append(took)
     return plan
 
 

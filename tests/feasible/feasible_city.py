@@ -1,4 +1,4 @@
-"""Cities, states and proposals for the tests of the feasible room: one tidy one, and any number of random untidy ones."""
+"""Cities, states and proposals for the tests of the feasible room: a tidy one, and any number of untidy ones."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _fridges(num_sites: int) -> FridgeTable:
 
 
 def _lots(num_sites: int) -> LotTable:
-    """In f1 an early (100 doses, 3 days) and a late liquid lot (200 doses, 10 days), in the cold one a frozen lot (50)."""
+    """In f1 an early liquid lot (100 doses, 3 days) and a late one (200, 10 days); 50 frozen doses in the cold one."""
     row_site = np.repeat(np.arange(num_sites), 3)
     which = np.tile(np.arange(3), num_sites)
     days = np.array([3.0, 10.0, 30.0])[which]
@@ -225,7 +225,9 @@ def stations(site=0, stage=2, after=5, before=None, why=BECAUSE):
     return StationChange(f"s{site}", STAGES[stage], before, after, why)
 
 
-def transfer(frm=0, to=1, doses=10, lot="early", van=None, product="liquid", from_fridge="f1", to_fridge="f1", **changes):
+def transfer(
+    frm=0, to=1, doses=10, lot="early", van=None, product="liquid", from_fridge="f1", to_fridge="f1", **changes
+):
     travel = make_city(max(4, frm + 1, to + 1)).travel_by_pair.get((frm, to), 10.0)
     return replace(
         DoseTransfer(
@@ -308,14 +310,22 @@ def random_state(rng: np.random.Generator, num_sites: int) -> CityState:
             lots,
             unopened_doses=rng.integers(0, 25, lots.site_idx.size) * 5,
             reserved_doses=rng.integers(0, 3, lots.site_idx.size) * 5,
-            expires_epoch_minutes=maybe_unknown(rng, NOW + rng.choice([-60.0, 100.0, 500.0, 2000.0, 9000.0], lots.site_idx.size)),
+            expires_epoch_minutes=maybe_unknown(
+                rng, NOW + rng.choice([-60.0, 100.0, 500.0, 2000.0, 9000.0], lots.site_idx.size)
+            ),
         ),
         fridges=replace(
             fridges,
-            temperature_celsius=maybe_unknown(rng, fridges.temperature_celsius + rng.choice([0.0, 0.0, 6.0], fridges.site_idx.size)),
-            excursion_minutes=maybe_unknown(rng, rng.choice([0.0, 30.0, 300.0], fridges.site_idx.size, p=[0.7, 0.2, 0.1])),
+            temperature_celsius=maybe_unknown(
+                rng, fridges.temperature_celsius + rng.choice([0.0, 0.0, 6.0], fridges.site_idx.size)
+            ),
+            excursion_minutes=maybe_unknown(
+                rng, rng.choice([0.0, 30.0, 300.0], fridges.site_idx.size, p=[0.7, 0.2, 0.1])
+            ),
             power_on=maybe_unknown(rng, (rng.random(fridges.site_idx.size) < 0.9).astype(float)),
-            volume_used_litres=maybe_unknown(rng, rng.random(fridges.site_idx.size) * fridges.volume_possible_litres * 1.1),
+            volume_used_litres=maybe_unknown(
+                rng, rng.random(fridges.site_idx.size) * fridges.volume_possible_litres * 1.1
+            ),
         ),
         vans=VanTable(rng.integers(-1, num_sites, num_sites), NOW + rng.choice([-5.0, -5.0, 20.0, np.nan], num_sites)),
         booked_people=maybe_unknown(rng, rng.integers(0, 15, num_sites).astype(float))[:, None] * np.ones(8),
@@ -325,7 +335,9 @@ def random_state(rng: np.random.Generator, num_sites: int) -> CityState:
         stations_possible=maybe_unknown(rng, rng.integers(3, 8, (num_sites, 4)).astype(float), 0.05),
         seats_possible=seats,
         is_open=rng.random(num_sites) < 0.85,
-        valid_epoch_minutes=maybe_unknown(rng, NOW - rng.choice([5.0, 5.0, 5.0, 5.0, 40.0], tidy.valid_epoch_minutes.shape), 0.03),
+        valid_epoch_minutes=maybe_unknown(
+            rng, NOW - rng.choice([5.0, 5.0, 5.0, 5.0, 40.0], tidy.valid_epoch_minutes.shape), 0.03
+        ),
     )
 
 
@@ -348,7 +360,7 @@ def random_commitments(rng: np.random.Generator, state: CityState, *, pins: bool
 
 
 def random_proposal(rng: np.random.Generator, state: CityState, size: int, wild: float = 0.1) -> list:
-    """Decisions of every kind that collide with each other and with the state; a share `wild` of them makes no sense."""
+    """Decisions of every kind that collide with each other and the state; a share `wild` of them makes no sense."""
     makers = (_any_move, _any_move, _any_stations, _any_stations, _any_transfer, _any_transfer, _any_other)
     decisions = [makers[rng.integers(len(makers))](rng, state) for _ in range(size)]
     return [_wild(rng, one) if rng.random() < wild else one for one in decisions]
@@ -378,7 +390,9 @@ def _any_stations(rng: np.random.Generator, state: CityState):
 
 def _any_transfer(rng: np.random.Generator, state: CityState):
     frm, to, travel = _pair(rng, state)
-    lot, product, fridge = [("early", "liquid", "f1"), ("late", "liquid", "f1"), ("ice", "frozen", "cold")][rng.integers(3)]
+    lot, product, fridge = [("early", "liquid", "f1"), ("late", "liquid", "f1"), ("ice", "frozen", "cold")][
+        rng.integers(3)
+    ]
     standing = np.flatnonzero(state.vans.site_idx == frm)
     van = int(rng.choice(standing)) if standing.size else 0
     doses = int(rng.integers(1, 12)) * 5
@@ -404,7 +418,16 @@ def _any_other(rng: np.random.Generator, state: CityState):
 
 def _wild(rng: np.random.Generator, decision):
     """The same decision with one field that makes no sense."""
-    amounts = {"people", "doses", "open_stations", "target_celsius", "set_point_celsius", "delay_minutes", "bin_idx", "open_before"}
+    amounts = {
+        "people",
+        "doses",
+        "open_stations",
+        "target_celsius",
+        "set_point_celsius",
+        "delay_minutes",
+        "bin_idx",
+        "open_before",
+    }
     names = {"site_id", "from_site_id", "to_site_id", "lot_number", "van_id", "fridge_id", "to_fridge_id", "product_id"}
     fields = [name for name in decision.__dataclass_fields__ if name in amounts | names | {"travel_minutes"}]
     field = fields[rng.integers(len(fields))]
@@ -428,7 +451,9 @@ def usual_state(rng: np.random.Generator, num_sites: int) -> CityState:
     rows = tidy.staff.site_idx.size
     return replace(
         tidy,
-        staff=replace(tidy.staff, people=np.where(np.arange(rows) % 2 == 0, rng.integers(4, 9, rows), rng.integers(0, 3, rows))),
+        staff=replace(
+            tidy.staff, people=np.where(np.arange(rows) % 2 == 0, rng.integers(4, 9, rows), rng.integers(0, 3, rows))
+        ),
         observed_wait_minutes=rng.gamma(2.0, 8.0, num_sites),
         stations_open=rng.integers([1, 1, 2, 1], [4, 4, 5, 3], (num_sites, 4)).astype(float),
         breaks_due_people=rng.integers(0, 2, (num_sites, 4)).astype(float),
@@ -437,7 +462,17 @@ def usual_state(rng: np.random.Generator, num_sites: int) -> CityState:
 
 def usual_proposal(rng: np.random.Generator, state: CityState, size: int) -> list:
     """A third staff moves of one or two people, a third stations, the rest doses, slots, and walk-ins."""
-    makers = (_usual_move, _usual_move, _usual_move, _usual_stations, _usual_stations, _usual_stations, _usual_doses, _usual_slots, _usual_send)
+    makers = (
+        _usual_move,
+        _usual_move,
+        _usual_move,
+        _usual_stations,
+        _usual_stations,
+        _usual_stations,
+        _usual_doses,
+        _usual_slots,
+        _usual_send,
+    )
     by_key = {}
     while len(by_key) < size:
         decision = makers[len(by_key) % len(makers)](rng, state)

@@ -127,15 +127,14 @@ def test_a_bad_value_is_refused_in_a_sentence_with_its_path_and_bound(path, valu
 
 def test_things_given_twice_are_refused():
     document = report_document()
-    for path, field in (("lots", "lots.1.lot_number"), ("fridges", "fridges.1.fridge_id")):
-        assert refusal(changed(document, path, document[path] * 2)).field == field
+    assert refusal(changed(document, "fridges", document["fridges"] * 2)).field == "fridges.1.fridge_id"
     vans = {"vans": [{"van_id": "van-1"}] * 2}
     assert refusal(report_document(surroundings=vans)).field == "surroundings.vans.1.van_id"
 
 
-def test_the_same_lot_may_lie_in_two_fridges():
+def test_the_same_lot_may_be_told_in_parts_and_lie_in_two_fridges():
     document = report_document()
-    document["lots"].append(document["lots"][0] | {"fridge_id": "b"})
+    document["lots"] += [document["lots"][0], document["lots"][0] | {"fridge_id": "b"}]
     assert isinstance(read(document)[0], AcceptedItem)
 
 
@@ -285,6 +284,11 @@ def test_too_many_reports_are_refused_whole():
         assert error.reason == "must hold at most 3 reports, got 4"
 
 
+def test_a_report_that_only_looks_like_many_is_one():
+    error = refusal([report_document(lots=[{"site_id": "prague-001"}] * 9)], max_reports=3)
+    assert error.field == "lots.0.lot_number"
+
+
 def test_one_report_over_the_limit_does_not_spoil_the_others():
     large = report_document(report_id="large", surroundings={"padding": "x" * 5000})
     for reports in ([report_document(), large], [large, report_document()], [large]):
@@ -294,6 +298,17 @@ def test_one_report_over_the_limit_does_not_spoil_the_others():
             if is_large:
                 assert type(item.error) is ReportTooLarge
                 assert item.site_id == "prague-001"
+
+
+@pytest.mark.parametrize("depth", [190, 300, 900])
+def test_a_report_nested_absurdly_deep_does_not_spoil_the_others(depth):
+    deep = report_document(report_id="deep", padding=[])
+    for _ in range(depth):
+        deep["padding"] = [deep["padding"]]
+    assert type(refusal(deep)) is ReportMalformed
+    items = read([report_document(), deep, report_document(report_id="last")])
+    assert [isinstance(item, AcceptedItem) for item in items] == [True, False, True]
+    assert type(items[1].error) is ReportMalformed
 
 
 def test_a_byte_order_mark_is_ignored():

@@ -17,13 +17,13 @@ SERVICE_MINUTES = 4.0
 NEVER = 1e7
 MEMORYLESS = replace(
     SimulationParams(),
-    step_minutes=0.1,
+    step_minutes=0.2,
     registration_fixed_minutes=0.0,
     registration_random_minutes=SERVICE_MINUTES,
     screening_fixed_minutes=0.0,
-    screening_random_minutes=0.1,
+    screening_random_minutes=0.2,
     vaccination_fixed_minutes=0.0,
-    vaccination_random_minutes=0.1,
+    vaccination_random_minutes=0.2,
     observation_minutes=1.0,
     long_observation_minutes=1.0,
     balk_from_minutes=1000.0,
@@ -50,7 +50,7 @@ def many_alike(num_sites: int, servers: int, arrivals_per_minute: float):
         vans=(),
         neighbour_idx=np.full((num_sites, 1), -1),
         neighbour_travel_minutes=np.full((num_sites, 1), np.nan),
-        service_minutes=(SERVICE_MINUTES, 0.1, 0.1, 1.0),
+        service_minutes=(SERVICE_MINUTES, 0.2, 0.2, 1.0),
     )
     params = step_params(city, MEMORYLESS)
     world = begin(city, params)
@@ -77,14 +77,14 @@ def many_alike(num_sites: int, servers: int, arrivals_per_minute: float):
         coming_people=np.zeros_like(world.coming_people),
         free_slots=np.zeros_like(world.free_slots),
         lots=replace(world.lots, unopened_doses=stock, expires=np.full_like(world.lots.expires, np.inf)),
-        waiting_people=world.waiting_people[..., :50],
+        waiting_people=world.waiting_people[..., :4],
     )
 
 
-@pytest.mark.parametrize(("servers", "utilisation"), [(1, 0.7), (3, 0.8), (8, 0.85)])
+@pytest.mark.parametrize(("servers", "utilisation"), [(1, 0.5), (3, 0.7)])
 def test_the_mean_wait_is_erlangs_within_the_monte_carlo_interval(servers, utilisation):
     arrivals_per_minute = utilisation * servers / SERVICE_MINUTES
-    num_sites, warm_up, measured = 120, 2500, 6000
+    num_sites, warm_up, measured = 600, 300, 400
     params, world = many_alike(num_sites, servers, arrivals_per_minute)
     # Shifts this long would put everybody on a break at once.
     params = replace(params, assumed=replace(params.assumed, break_minutes=0.0))
@@ -100,6 +100,6 @@ def test_the_mean_wait_is_erlangs_within_the_monte_carlo_interval(servers, utili
     expected = erlang_c_wait_minutes(servers, utilisation * servers)
     standard_error = waits.std(ddof=1) / math.sqrt(num_sites)
     # Half a step of discretisation on top of three standard errors.
-    assert abs(waits.mean() - expected) < 3 * standard_error + 0.05
-    assert 3 * standard_error < 0.3 * expected
+    assert abs(waits.mean() - expected) < 3 * standard_error + params.assumed.step_minutes / 2
+    assert 3 * standard_error < 0.25 * expected
     assert world.totals.left.sum() == world.totals.balked.sum() == 0

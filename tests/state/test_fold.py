@@ -293,6 +293,23 @@ def test_an_expiry_once_told_stays_with_its_lot():
     np.testing.assert_array_equal(late.lots.expires_epoch_minutes, [TEN_MINUTES + 6000, np.nan])
 
 
+def test_rows_of_one_lot_in_one_fridge_are_added_up():
+    told = report(
+        lots=(
+            LotOnHand("L1", "red", "alpha-big", 12, 1),
+            LotOnHand("L2", "red", "alpha-big", 6, 0),
+            LotOnHand("L1", "red", "alpha-big", 18, 2, minutes_later(60)),
+            LotOnHand("L1", "red", "alpha-big", 6, 0, minutes_later(50)),
+            LotOnHand("L1", "red", "alpha-small", 6, 0),
+        )
+    )
+    lots = folded(nothing_known(), told, report("beta", lots=(LotOnHand("L1", "red", "alpha-big", 30),))).lots
+    assert lots.lot_number == ("L1", "L2", "L1", "L1")
+    assert lots.unopened_doses.tolist() == [36, 6, 6, 30]
+    assert lots.open_vial_doses.tolist() == [3, 0, 0, 0]
+    np.testing.assert_array_equal(lots.expires_epoch_minutes, [TEN_MINUTES + 50, np.nan, TEN_MINUTES + 50, np.nan])
+
+
 def test_reports_of_sites_and_lots_that_the_city_no_longer_has_are_left_out():
     state = folded(nothing_known(), report("gone", arrivals_people=3), report(lots=(LotOnHand("L1", "gone", "f", 6),)))
     assert np.isnan(state.arrivals_people).all()
@@ -351,7 +368,6 @@ lots = st.lists(
         maybe(st.integers(1, 3).map(lambda days: minutes_later(days * 1440))),
     ),
     max_size=3,
-    unique_by=lambda lot: (lot.lot_number, lot.product_id, lot.fridge_id),
 ).map(tuple)
 fridges = st.lists(
     st.builds(

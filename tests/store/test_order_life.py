@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from store_samples import START, WHY, make_city, make_cycle
 
 from doseflow.dispatch.due_times import due_at
@@ -19,8 +17,8 @@ from doseflow.domain.decisions import Decision, SendWalkIns, StationChange
 from doseflow.domain.orders import OrderReceipt, ReceiptStatus
 from doseflow.domain.roles import Stage
 from doseflow.errors import ReceiptRefused
-from doseflow.store.engine import open_store
-from doseflow.store.tables import metadata
+from doseflow.store.engine import Store
+from doseflow.store.tables import cycle_inputs, cycles, orders, outbox, plans, receipts
 
 CITY = make_city()
 OPEN = ("proposed", "sent", "acknowledged", "under_way")
@@ -66,18 +64,17 @@ class ModelEntry:
 class OrderLife(RuleBasedStateMachine):
     """Random cycles, deliveries, failures, receipts and time."""
 
-    @initialize()
-    def begin(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="doseflow-life-")
-        self.store = open_store(f"sqlite:///{Path(self.folder.name) / 'store.sqlite'}")
+    store: Store
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.store.plans._transactions.write() as connection:
+            for table in (receipts, outbox, orders, plans, cycle_inputs, cycles):
+                connection.execute(table.delete())
         self.now = START
         self.num_cycles = 0
         self.orders: dict[str, ModelOrder] = {}
         self.queue: list[ModelEntry] = []
-
-    def teardown(self) -> None:
-        self.store.close()
-        self.folder.cleanup()
 
     @rule(decisions=DECISIONS, again=st.booleans())
     def cycle(self, decisions: list[Decision], again: bool) -> None:
@@ -194,5 +191,6 @@ class OrderLife(RuleBasedStateMachine):
         assert binding.refused == tuple(one.decision for one in refused)
 
 
-OrderLife.TestCase.settings = settings(max_examples=25, stateful_step_count=25)
-TestOrderLife = OrderLife.TestCase
+def test_orders_live_as_the_model_says(store: Store) -> None:
+    OrderLife.store = store
+    run_state_machine_as_test(OrderLife, settings=settings(max_examples=15, stateful_step_count=20))

@@ -62,6 +62,15 @@ def test_a_cycle_is_counted_once_with_its_stages_orders_and_open_orders(played, 
     assert still_open == len(played.live.open_orders())
 
 
+def test_a_cycle_that_is_told_twice_is_counted_once(played, client):
+    played.play()
+    wait_for(client, "doseflow_cycle_seconds_count", 1)
+    for _ in range(3):
+        played.live.feed.publish("cycle_completed", {})
+    played.live.feed.publish("cycle_failed", {})
+    assert wait_for(client, "doseflow_cycles_failed_total", 1)["doseflow_cycle_seconds_count", ()] == 1
+
+
 def test_reports_are_counted_by_what_became_of_them(played, client):
     good = played.live_on()
     client.post("/api/v1/reports", content=good[0])

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import orjson
@@ -45,8 +46,6 @@ def test_a_row_says_what_the_state_holds(played):
 
 
 def test_the_age_grows_with_the_clock_and_not_with_the_cycle(played):
-    from datetime import timedelta
-
     state = played.play().state
     now, later = played.clock.now(), played.clock.now() + timedelta(minutes=7)
     ages = [[row.age_minutes for row in site_rows(state, None, moment, PARAMS)] for moment in (now, later)]

@@ -38,7 +38,7 @@ def test_every_module_that_is_imported_exists_and_every_module_is_used():
     assert imported == {name for name in names(FILES) if name.endswith(".js")}
 
 
-def test_the_pages_and_their_files_are_served_with_their_types(client):
+def test_the_pages_and_their_files_are_served_with_their_types(quiet_client):
     for path, media_type in {
         "/": "text/html",
         "/docs": "text/html",
@@ -46,17 +46,17 @@ def test_the_pages_and_their_files_are_served_with_their_types(client):
         "/static/tokens.css": "text/css",
         "/static/icon.svg": "image/svg+xml",
     }.items():
-        answer = client.get(path)
+        answer = quiet_client.get(path)
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith(media_type)
 
 
-def test_a_file_that_is_known_already_is_not_sent_again(client):
-    first = client.get("/static/main.js")
-    again = client.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})
+def test_a_file_that_is_known_already_is_not_sent_again(quiet_client):
+    first = quiet_client.get("/static/main.js")
+    again = quiet_client.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_nothing_outside_the_folder_is_served(client):
+def test_nothing_outside_the_folder_is_served(quiet_client):
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):
-        assert client.get(path).status_code == 404
+        assert quiet_client.get(path).status_code == 404

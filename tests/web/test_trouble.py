@@ -108,9 +108,8 @@ def test_power_that_is_unknown_is_no_alarm_and_power_that_is_off_is(calm):
 
 
 def test_doses_are_short_when_fewer_than_the_people_booked_within_the_hour(calm):
-    lots = replace(
-        calm.lots, unopened_doses=np.where(calm.lots.site_idx == 0, 0, 600), open_vial_doses=0 * calm.lots.site_idx
-    )
+    unopened = np.where(calm.lots.site_idx == 0, 0, 600)
+    lots = replace(calm.lots, unopened_doses=unopened, open_vial_doses=0 * unopened)
     nobody = replace(calm, lots=lots)
     somebody = replace(nobody, booked_people=changed(calm.booked_people, 3.0))
     unknown = replace(somebody, source=changed(calm.source, ReadingSource.UNKNOWN))

@@ -20,7 +20,11 @@ def suspended_site(model: NearestModel) -> None:
         *((move.position, move.to_idx) for move in ledger.moves),
         *((carried.position, carried.to_idx) for carried in ledger.transfers),
         *((send.position, send.to_idx) for send in ledger.sendings),
-        *((slots.position, slots.site_idx) for slots in ledger.slot_changes if isinstance(slots.decision, ReleaseSlots)),
+        *(
+            (slots.position, slots.site_idx)
+            for slots in ledger.slot_changes
+            if isinstance(slots.decision, ReleaseSlots)
+        ),
     ]
     for position, site_idx in coming:
         if site_idx in suspended:

@@ -17,7 +17,7 @@ def doses_on_hand(model: NearestModel) -> None:
         model.at_most([(mark.position, 1.0)], held)
 
 
-def whole_vials(model: NearestModel) -> None:  # noqa: ARG001 - every row function has this shape
+def whole_vials(model: NearestModel) -> None:
     """Doses are whole vials: these choices count vials, so no row is needed."""
 
 

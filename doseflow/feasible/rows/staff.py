@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from doseflow.domain.roles import NUM_ROLES, VACCINATION_IDX
+from doseflow.domain.roles import VACCINATION_IDX
 from doseflow.feasible.entries import MoveEntry
 from doseflow.feasible.model import NearestModel
-from doseflow.feasible.rules.staff import movable_share_people, rested_people, role_sets, team_needed_people
+from doseflow.feasible.rules.staff import (
+    movable_share_people,
+    rested_people,
+    role_sets,
+    team_needed_people,
+    teams_touched,
+    working_as,
+)
 
 
 def _positions(moves: Sequence[MoveEntry]) -> list[int]:
@@ -16,26 +23,28 @@ def _positions(moves: Sequence[MoveEntry]) -> list[int]:
 
 def staff_on_hand(model: NearestModel) -> None:
     """People leaving a group are at most its free people."""
-    free = model.ledger.lookup.free_people
     for rows, moves in model.ledger.moves_by_group.items():
-        model.sum_at_most(_positions(moves), sum(free[row] for row in rows))
+        model.sum_at_most(_positions(moves), model.ledger.lookup.group_people(rows))
 
 
 def staff_qualified(model: NearestModel) -> None:
     """People leaving a group to work as any of some roles are at most its people qualified for one of them."""
-    _by_role_set(model, may_still_move=False)
+    lookup = model.ledger.lookup
+    for rows, moves in model.ledger.moves_by_group.items():
+        for works_as in role_sets(moves):
+            qualified = lookup.qualified_people(rows, works_as, may_still_move=False)
+            if qualified < lookup.group_people(rows):
+                model.sum_at_most(_positions(working_as(moves, works_as)), qualified)
 
 
 def moves_per_shift(model: NearestModel) -> None:
     """The same, counting only people who have a move left in their shift."""
-    _by_role_set(model, may_still_move=True)
-
-
-def _by_role_set(model: NearestModel, *, may_still_move: bool) -> None:
+    lookup = model.ledger.lookup
     for rows, moves in model.ledger.moves_by_group.items():
         for works_as in role_sets(moves):
-            bound = model.ledger.lookup.qualified_people(rows, works_as, may_still_move=may_still_move)
-            model.sum_at_most(_positions([move for move in moves if move.works_as_idx in works_as]), bound)
+            movable = lookup.qualified_people(rows, works_as, may_still_move=True)
+            if movable < lookup.qualified_people(rows, works_as, may_still_move=False):
+                model.sum_at_most(_positions(working_as(moves, works_as)), movable)
 
 
 def break_protected(model: NearestModel) -> None:
@@ -58,9 +67,7 @@ def churn_city(model: NearestModel) -> None:
 def minimum_team(model: NearestModel) -> None:
     """Where vaccination stations are open, people leaving and people needed are at most people on duty."""
     lookup, ledger = model.ledger.lookup, model.ledger
-    changed = [site for site, stage in ledger.stations if stage == VACCINATION_IDX]
-    touched = dict.fromkeys([*ledger.moves_out, *((site, role) for site in changed for role in range(NUM_ROLES))])
-    for site_idx, role_idx in touched:
+    for site_idx, role_idx in teams_touched(ledger):
         moves = _positions(ledger.moves_out.get((site_idx, role_idx), []))
         on_duty = lookup.on_duty[site_idx][role_idx]
         needed = team_needed_people(lookup, site_idx, role_idx)

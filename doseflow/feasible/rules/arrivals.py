@@ -24,7 +24,7 @@ def changeable_slots(ledger: Ledger, site_idx: int, bin_idx: int) -> int:
 
 
 def sendable_walk_ins(ledger: Ledger, site_idx: int) -> int:
-    """Walk-ins of the next half hour that may be sent from a site; 0 where the forecast or the walk-in share is unknown."""
+    """Walk-ins of the next half hour that may be sent from a site; 0 where the forecast or their share is unknown."""
     median = ledger.forecast.arrivals_people[site_idx, :HALF_HOUR_PERIODS, MEDIAN_IDX]
     expected = float(median.sum()) * float(ledger.lookup.state.walk_in_share.item(site_idx))
     return 0 if math.isnan(expected) else whole_below(ledger.lookup.limits.max_walk_ins_sent_share * expected)
@@ -67,10 +67,8 @@ def _send_walk_ins(ledger: Ledger) -> Iterator[Finding]:
     for site_idx, entries in sendings_by_giver(ledger).items():
         asked, bound = sum(entry.people for entry in entries), sendable_walk_ins(ledger, site_idx)
         if asked > bound:
-            sentence = (
-                f"{ledger.lookup.name(site_idx)}: {counted(asked, 'walk-in')} to be sent away, {bound} of those expected in the "
-                "next half hour may be"
-            )
+            people = counted(asked, "walk-in")
+            sentence = f"{ledger.lookup.name(site_idx)}: {people} to be sent in the next half hour, {bound} may be"
             yield Finding(ledger.lookup.site_id(site_idx), sentence, asked - bound, _positions(entries))
 
 
@@ -110,7 +108,8 @@ def _told_before_closing(ledger: Ledger) -> Iterator[Finding]:
         left = ledger.lookup.state.open_minutes_left.item(entry.site_idx)
         if not entry.decision.delay_minutes <= left:
             delay = plain(entry.decision.delay_minutes)
-            sentence = f"{ledger.lookup.name(entry.site_idx)} closes in {plain(left)} min, people are asked to wait {delay} min"
+            site = ledger.lookup.name(entry.site_idx)
+            sentence = f"{site} closes in {plain(left)} min, people are asked to come {delay} min later"
             yield Finding(entry.decision.site_id, sentence, 1.0, (entry.position,))
 
 
@@ -130,7 +129,7 @@ ARRIVAL_RULES = (
     Rule(
         name="slots_within_share",
         hard=True,
-        sentence="Released and held appointments of a quarter hour change at most `max_slot_change_share` of its known bookings.",
+        sentence="Released and held appointments change at most `max_slot_change_share` of a quarter hour's bookings.",
         sentence_zh="增放或收回的预约号不得超过该时段已约人数的规定比例",
         reason="Bookings are promises; the plan nudges them and does not rewrite the day.",
         source=OPERATING_LIMIT,
@@ -142,7 +141,7 @@ ARRIVAL_RULES = (
         hard=True,
         sentence="Walk-ins are sent only to a site that is open and at most half of `max_travel_minutes` away.",
         sentence_zh="只能引导到开放且路程较近的接种点",
-        reason="People without an appointment often come on foot; a closed door at the end of the way is worse than a queue.",
+        reason="Many walk-ins come on foot, and a closed door at the end of the way is worse than a queue.",
         source=OPERATING_LIMIT,
         check=_walk_in_reach,
         each_alone=True,
@@ -150,7 +149,7 @@ ARRIVAL_RULES = (
     Rule(
         name="send_walk_ins",
         hard=True,
-        sentence="At most `max_walk_ins_sent_share` of the walk-ins expected in the next half hour are sent away; the share must be known.",
+        sentence="At most `max_walk_ins_sent_share` of the walk-ins expected in the next half hour are sent.",
         sentence_zh="引导人数不得超过预计未预约人数的规定比例",
         reason="Not everybody can travel, and a forecast is not a person.",
         source=OPERATING_LIMIT,

@@ -1,4 +1,4 @@
-"""Rules about fridges: room, power and temperature for what comes in, settings that harm nothing, and what is thrown away."""
+"""Rules about fridges: room, power and warmth for what comes in, settings that harm nothing, and what is wasted."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ COLD_CHAIN_RULES = (
     Rule(
         name="cold_volume",
         hard=True,
-        sentence="What comes into a fridge, net of what leaves it, fits its free volume; one that is over-full gets no fuller.",
+        sentence="What comes into a fridge, net of what leaves it, fits its free volume; a full one gets no fuller.",
         sentence_zh="移入冰箱的体积不得超过剩余容积",
         reason="An over-full fridge blocks its own air and warms up.",
         source="WHO PQS E003; report class 16",

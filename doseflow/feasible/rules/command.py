@@ -1,4 +1,4 @@
-"""Rules that people in command and the sites themselves lay down: frozen, suspended, pinned, refused; and data too old to act on."""
+"""Rules that command and the sites lay down: frozen, suspended, pinned, refused; and data too old to act on."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def _suspended_site(ledger: Ledger) -> Iterator[Finding]:
         for stage_idx, stage in enumerate(STAGES):
             entry, after = ledger.stations.get((site_idx, stage_idx)), ledger.open_after(site_idx, stage_idx)
             if after:
-                sentence = f"{lookup.name(site_idx)} is suspended: {counted(after, f'{stage} station')} would be open, 0 may be"
+                stations = counted(after, f"{stage} station")
+                sentence = f"{lookup.name(site_idx)} is suspended: {stations} would be open, 0 may be"
                 yield Finding(lookup.site_id(site_idx), sentence, after, (entry.position,) if entry else ())
     for position, site_idx, what in _coming(ledger) if lookup.suspended else ():
         if site_idx in lookup.suspended:
@@ -158,11 +159,13 @@ def _readings_needed(ledger: Ledger) -> Iterator[tuple[int, int, FeatureClass]]:
 
 def _fresh_readings(ledger: Ledger) -> Iterator[Finding]:
     lookup, most = ledger.lookup, ledger.lookup.limits.max_report_age_minutes
+    oldest, valid = lookup.as_of_minutes - most, lookup.state.valid_epoch_minutes
     for position, site_idx, reading in _readings_needed(ledger):
-        age = lookup.age_minutes(site_idx, reading)
-        if not age <= most:
+        if not valid.item(site_idx, reading) >= oldest:
+            age = lookup.age_minutes(site_idx, reading)
             old = "were never reported" if age != age else f"are {plain(age)} min old"
-            sentence = f"{lookup.name(site_idx)}: its readings of {_WORDS_OF_CLASS[reading]} {old}, at most {plain(most)} min are allowed"
+            readings = f"readings of {_WORDS_OF_CLASS[reading]} {old}"
+            sentence = f"{lookup.name(site_idx)}: its {readings}, at most {plain(most)} min are allowed"
             yield Finding(lookup.site_id(site_idx), sentence, 1.0, (position,))
 
 
@@ -180,7 +183,7 @@ COMMAND_RULES = (
     Rule(
         name="suspended_site",
         hard=True,
-        sentence="At a suspended site every station known to be open closes, and nobody and nothing is sent or offered there.",
+        sentence="At a suspended site every station known to be open closes, and nothing is sent or offered there.",
         sentence_zh="暂停的接种点须关闭全部台位，不得派人、调拨或放号",
         reason="Clusters of adverse events made 4 of 5 affected sites suspend vaccination.",
         source="CDC, anxiety-related clusters (PMC9368750)",
@@ -189,7 +192,7 @@ COMMAND_RULES = (
     Rule(
         name="pinned",
         hard=True,
-        sentence="Every decision pinned by command is in the plan with at least its quantity, or is done or promised already.",
+        sentence="Every pinned decision is in the plan with at least its quantity, or is done or promised already.",
         sentence_zh="指挥部指定的事项必须列入计划",
         reason="The last word is a person's.",
         source="command",
@@ -208,7 +211,7 @@ COMMAND_RULES = (
     Rule(
         name="fresh_readings",
         hard=True,
-        sentence="The readings a decision rests on are at most `max_report_age_minutes` old at both ends; unknown counts as too old.",
+        sentence="Readings that a decision rests on are at most `max_report_age_minutes` old at both ends.",
         sentence_zh="所依据的数据不得过旧",
         reason="Stale availability sends people and doses where they are not needed.",
         source=f"{OPERATING_LIMIT}; vaccinespotter 169, CoWIN 235",

@@ -182,7 +182,8 @@ def _van_one_trip(ledger: Ledger) -> Iterator[Finding]:
         others = [entry for entry in transfers if (entry.from_idx, entry.to_idx) != (first.from_idx, first.to_idx)]
         if others:
             ends = ", ".join(dict.fromkeys(ledger.lookup.name(entry.to_idx) for entry in others))
-            sentence = f"van {first.decision.van_id} carries doses to {ledger.lookup.name(first.to_idx)} and on another trip to {ends}"
+            end = ledger.lookup.name(first.to_idx)
+            sentence = f"van {first.decision.van_id} carries doses to {end} and on another trip to {ends}"
             yield Finding(first.decision.from_site_id, sentence, float(_doses(others)), _positions([first, *others]))
 
 
@@ -239,7 +240,7 @@ DOSE_RULES = (
     Rule(
         name="fefo",
         hard=True,
-        sentence="A lot leaves a site only if every usable lot of the product there that expires earlier, and lives long enough, leaves whole.",
+        sentence="A lot leaves only if every usable lot of the product that expires earlier leaves whole.",
         sentence_zh="近效期先出：较早到期的批次须先整批调出",
         reason="First expired, first out: what a site keeps longest must be what lives longest.",
         source="WHO vaccine management (first expired, first out)",
@@ -249,7 +250,7 @@ DOSE_RULES = (
     Rule(
         name="safety_stock",
         hard=True,
-        sentence="A giver keeps doses for the people booked in the next two hours plus `safety_stock_share`; bookings must be known.",
+        sentence="A giver keeps doses for the people booked in the next two hours plus `safety_stock_share`.",
         sentence_zh="调出方须保留已预约人数加安全余量的剂数",
         reason="Nobody with an appointment may find the site empty because it helped another.",
         source=OPERATING_LIMIT,
@@ -279,7 +280,7 @@ DOSE_RULES = (
     Rule(
         name="van_where_said",
         hard=True,
-        sentence="The van stands at the giving site, is known to be free, and is not promised to an acknowledged order.",
+        sentence="The van stands at the giving site, is known to be free, and is not promised to another order.",
         sentence_zh="车辆须在调出点且空闲",
         reason="An order for a van that is elsewhere waits, and the doses wait with it.",
         source="report class 17",

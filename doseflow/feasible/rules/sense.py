@@ -19,7 +19,7 @@ SENSE_RULES = (
     Rule(
         name=KNOWN_THINGS,
         hard=True,
-        sentence="Every site, role, stage, staff group, lot, fridge and van that a decision names is in the city and where it says.",
+        sentence="Every site, role, stage, staff group, lot, fridge and van that a decision names is where it says.",
         sentence_zh="所提到的接种点、人员、批号、冰箱和车辆须真实存在",
         reason="An order about something that does not exist cannot be carried out, and hides a mistake.",
         source=ASSUMED,

@@ -19,9 +19,16 @@ TRAVEL_TOLERANCE_MINUTES = 0.5
 
 
 def role_sets(moves: Sequence[MoveEntry]) -> list[tuple[int, ...]]:
-    """Every set of roles that moves of one group work as. Hall's condition on each is that all find a qualified person."""
+    """Every set of roles that moves of a group work as: if each finds enough qualified people, all do (Hall 1935)."""
     roles = sorted({move.works_as_idx for move in moves})
+    if len(roles) == 1:
+        return [(roles[0],)]
     return [chosen for size in range(1, len(roles) + 1) for chosen in combinations(roles, size)]
+
+
+def working_as(moves: Sequence[MoveEntry], works_as: tuple[int, ...]) -> Sequence[MoveEntry]:
+    """The moves whose people work as one of some roles."""
+    return moves if len(moves) == 1 else [move for move in moves if move.works_as_idx in works_as]
 
 
 def movable_share_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int:
@@ -38,67 +45,64 @@ def rested_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int:
 
 
 def _people(moves: Sequence[MoveEntry]) -> int:
-    return sum(move.people for move in moves)
+    return sum([move.people for move in moves])
 
 
 def _positions(moves: Sequence[MoveEntry]) -> tuple[int, ...]:
     return tuple(move.position for move in moves)
 
 
-def _over(ledger: Ledger, moves: Sequence[MoveEntry], bound: int, why: str) -> Iterator[Finding]:
-    asked = _people(moves)
-    if asked > bound:
-        site, role = ledger.lookup.name(moves[0].from_idx), str(ROLES[moves[0].role_idx])
-        sentence = f"{site}: {counted(asked, role)} asked to leave, {bound} may: {why}"
-        yield Finding(ledger.lookup.site_id(moves[0].from_idx), sentence, asked - bound, _positions(moves))
+def _too_many(ledger: Ledger, moves: Sequence[MoveEntry], bound: int, why: str) -> Finding:
+    asked, giver = _people(moves), moves[0].from_idx
+    people = counted(asked, str(ROLES[moves[0].role_idx]))
+    sentence = f"{ledger.lookup.name(giver)}: {people} asked to leave, {bound} may: {why}"
+    return Finding(ledger.lookup.site_id(giver), sentence, asked - bound, _positions(moves))
 
 
 def _staff_on_hand(ledger: Ledger) -> Iterator[Finding]:
     lookup = ledger.lookup
     for rows, moves in ledger.moves_by_group.items():
-        free = sum(lookup.free_people[row] for row in rows)
-        ends = clock(moves[0].decision.shift_ends_at, lookup.city)
-        yield from _over(ledger, moves, free, f"so many with a shift ending at {ends} are free")
+        free = lookup.group_people(rows)
+        if _people(moves) > free:
+            ends = clock(moves[0].decision.shift_ends_at, lookup.city)
+            yield _too_many(ledger, moves, free, f"so many with a shift ending at {ends} are free")
 
 
 def _staff_qualified(ledger: Ledger) -> Iterator[Finding]:
     lookup = ledger.lookup
     for rows, moves in ledger.moves_by_group.items():
-        free = sum(lookup.free_people[row] for row in rows)
         for works_as in role_sets(moves):
+            chosen = working_as(moves, works_as)
             qualified = lookup.qualified_people(rows, works_as, may_still_move=False)
-            if qualified < free:
-                chosen = [move for move in moves if move.works_as_idx in works_as]
+            if _people(chosen) > qualified and qualified < lookup.group_people(rows):
                 roles = " or ".join(ROLES[role_idx] for role_idx in works_as)
-                yield from _over(ledger, chosen, qualified, f"so many are qualified to work as {roles}")
+                yield _too_many(ledger, chosen, qualified, f"so many are qualified to work as {roles}")
 
 
 def _moves_per_shift(ledger: Ledger) -> Iterator[Finding]:
     lookup = ledger.lookup
-    most = counted(lookup.limits.max_moves_per_shift, "move")
     for rows, moves in ledger.moves_by_group.items():
         for works_as in role_sets(moves):
-            qualified = lookup.qualified_people(rows, works_as, may_still_move=False)
+            chosen = working_as(moves, works_as)
             movable = lookup.qualified_people(rows, works_as, may_still_move=True)
-            if movable < qualified:
-                chosen = [move for move in moves if move.works_as_idx in works_as]
-                yield from _over(ledger, chosen, movable, f"the others have had their {most} in this shift")
+            if _people(chosen) > movable and movable < lookup.qualified_people(rows, works_as, may_still_move=False):
+                most = counted(lookup.limits.max_moves_per_shift, "move")
+                yield _too_many(ledger, chosen, movable, f"the others have had their {most} in this shift")
 
 
 def _break_protected(ledger: Ledger) -> Iterator[Finding]:
     for (site_idx, role_idx), moves in ledger.moves_out.items():
         rested = rested_people(ledger.lookup, site_idx, role_idx)
-        if rested < ledger.lookup.on_duty[site_idx][role_idx]:
-            yield from _over(ledger, moves, rested, "the others' break falls due within the hour")
+        if _people(moves) > rested and rested < ledger.lookup.on_duty[site_idx][role_idx]:
+            yield _too_many(ledger, moves, rested, "the others' break falls due within the hour")
 
 
 def _churn_per_role(ledger: Ledger) -> Iterator[Finding]:
-    share = ledger.lookup.limits.max_moved_share
     for (site_idx, role_idx), moves in ledger.moves_out.items():
         bound = movable_share_people(ledger.lookup, site_idx, role_idx)
-        yield from _over(
-            ledger, moves, bound, f"at most a share of {share:g} leaves in one cycle, and one person always may"
-        )
+        if _people(moves) > bound:
+            share = f"at most a share of {ledger.lookup.limits.max_moved_share:g} leaves in one cycle"
+            yield _too_many(ledger, moves, bound, f"{share}, and one person always may")
 
 
 def _churn_city(ledger: Ledger) -> Iterator[Finding]:
@@ -116,9 +120,10 @@ def _shift_covers_move(ledger: Ledger) -> Iterator[Finding]:
         travel = lookup.city.travel_by_pair.get((move.from_idx, move.to_idx), 0.0)
         left = epoch_minutes_from_datetime(move.decision.shift_ends_at) - lookup.as_of_minutes
         if left < travel + stay:
+            trip = f"{plain(travel)} min of travel to {lookup.name(move.to_idx)}"
             sentence = (
-                f"{lookup.name(move.from_idx)}: a shift that ends in {plain(left)} min does not cover {plain(travel)} min of "
-                f"travel to {lookup.name(move.to_idx)} and a stay of {plain(stay)} min"
+                f"{lookup.name(move.from_idx)}: a shift that ends in {plain(left)} min does not cover {trip} "
+                f"and a stay of {plain(stay)} min"
             )
             yield Finding(move.decision.from_site_id, sentence, travel + stay - left, (move.position,))
 
@@ -148,11 +153,19 @@ def team_needed_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int
     return min(needed, lookup.on_duty[site_idx][role_idx]) if runs_now else needed
 
 
+def teams_touched(ledger: Ledger) -> list[tuple[int, int]]:
+    """Sites and roles whose team may fall short: people leave, or the site starts vaccinating."""
+    starting = [
+        site_idx
+        for site_idx, stage_idx in ledger.stations
+        if stage_idx == VACCINATION_IDX and ledger.lookup.open_now(site_idx, stage_idx) == 0
+    ]
+    return list(dict.fromkeys([*ledger.moves_out, *((site, role) for site in starting for role in range(NUM_ROLES))]))
+
+
 def _minimum_team(ledger: Ledger) -> Iterator[Finding]:
     lookup = ledger.lookup
-    opened = [key for key in ledger.stations if key[1] == VACCINATION_IDX]
-    touched = dict.fromkeys([*ledger.moves_out, *((site, role) for site, _ in opened for role in range(NUM_ROLES))])
-    for site_idx, role_idx in touched:
+    for site_idx, role_idx in teams_touched(ledger):
         if ledger.open_after(site_idx, VACCINATION_IDX) == 0:
             continue
         moves = ledger.moves_out.get((site_idx, role_idx), [])
@@ -163,7 +176,9 @@ def _minimum_team(ledger: Ledger) -> Iterator[Finding]:
             starts_now = opening is not None and lookup.open_now(site_idx, VACCINATION_IDX) == 0
             positions = (*((opening.position,) if opening and starts_now else ()), *_positions(moves))
             role = str(ROLES[role_idx])
-            sentence = f"{lookup.name(site_idx)}: {counted(max(left, 0), role)} would be left while it runs, it needs {needed}"
+            sentence = (
+                f"{lookup.name(site_idx)}: {counted(max(left, 0), role)} would be left while it runs, it needs {needed}"
+            )
             yield Finding(lookup.site_id(site_idx), sentence, needed - left, positions)
 
 
@@ -248,7 +263,7 @@ STAFF_RULES = (
     Rule(
         name="churn_per_role",
         hard=True,
-        sentence="At most the share `max_moved_share` of a site's people of one role leaves in one cycle; one person always may.",
+        sentence="At most `max_moved_share` of a site's people of one role leave in one cycle; one person always may.",
         sentence_zh="同一岗位一次调出人数不得超过规定比例",
         reason="A team that loses most of its people at once cannot hand over its work.",
         source=OPERATING_LIMIT,
@@ -278,7 +293,7 @@ STAFF_RULES = (
     Rule(
         name="travel_reach",
         hard=True,
-        sentence="People move only between sites with a known travel time of at most `max_travel_minutes`, and are told it rightly.",
+        sentence="People move only over a known travel time of at most `max_travel_minutes`, rightly told.",
         sentence_zh="路程须已知且不超过上限",
         reason="Longer trips cost more working time than they give.",
         source=OPERATING_LIMIT,
@@ -288,7 +303,7 @@ STAFF_RULES = (
     Rule(
         name="minimum_team",
         hard=True,
-        sentence="A site that vaccinates keeps its minimum team of every role; one that has less already loses nobody of that role.",
+        sentence="A site that vaccinates keeps its minimum team of every role; where it has less now, it loses nobody.",
         sentence_zh="运行中的接种点须保留最低人员配置",
         reason="Without a screener or an observer nobody may be vaccinated, however many vaccinators there are.",
         source=ASSUMED,

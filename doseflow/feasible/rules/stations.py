@@ -10,7 +10,7 @@ from doseflow.feasible.entries import StationEntry
 from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup, whole_below, whole_or_none
 from doseflow.feasible.rule import ASSUMED, OPERATING_LIMIT, Finding, Rule
-from doseflow.feasible.words import counted
+from doseflow.feasible.words import counted, plain
 
 
 def most_stations(lookup: StateLookup, site_idx: int, stage_idx: int, open_now: int) -> int:
@@ -53,7 +53,9 @@ def _stations_as_reported(ledger: Ledger) -> Iterator[Finding]:
         if entry.open_now != entry.decision.open_before and not is_closing_suspended(ledger, entry):
             reported = "unknown" if entry.open_now is None else str(entry.open_now)
             site, stage = ledger.lookup.name(entry.site_idx), STAGES[entry.stage_idx]
-            sentence = f"{site}: {stage} stations open now are {reported}, not {entry.decision.open_before} as said"
+            sentence = (
+                f"{site}: {stage} stations open now are {reported}, not {plain(entry.decision.open_before)} as said"
+            )
             yield Finding(entry.decision.site_id, sentence, 1.0, (entry.position,))
 
 
@@ -132,7 +134,7 @@ STATION_RULES = (
     Rule(
         name="stations_staffed",
         hard=True,
-        sentence="Every open station has a person of its role after people have left; where some lack one already, no more do.",
+        sentence="Every open station has a person of its role after people left; where some lack one now, no more do.",
         sentence_zh="人员调出后每个开放台位须有人值守",
         reason="People queue at a station that looks open and serves nobody.",
         source=ASSUMED,

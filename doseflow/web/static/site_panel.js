@@ -181,7 +181,7 @@ function fridgeTable({ fridges }) {
       fridge.has_power === false ? { text: `${fridge.fridge_id} · ${t("site.no_power")}`, cls: "alarming" } : fridge.fridge_id,
       { text: t("site.celsius", { celsius: number(fridge.temperature_celsius, 1) }), cls: fridge.degrees_outside ? "alarming" : "" },
       t("site.minutes", { minutes: number(fridge.excursion_minutes) }),
-      t("site.of_litres", { used: number(fridge.volume_used_litres), possible: number(fridge.volume_possible_litres) }),
+      t("site.of_litres", { used: number(fridge.volume_used_litres, 1), possible: number(fridge.volume_possible_litres, 1) }),
     ]),
   );
 }

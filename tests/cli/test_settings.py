@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from doseflow.bootstrap import make_gateways, make_planner
+from doseflow.errors import SettingsWrong
+from doseflow.settings import Settings, read_settings
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DOSEFLOW_SETTINGS", raising=False)
+    return tmp_path
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(empty_folder, monkeypatch):
+    (empty_folder / "doseflow.toml").write_text('city = "synthetic:7"\n[http]\nport = 9001\n')
+    assert read_settings().city == "synthetic:7"
+    assert read_settings().http.port == 9001
+    assert read_settings().http.host == "127.0.0.1"
+    monkeypatch.setenv("DOSEFLOW_HTTP__PORT", "9002")
+    assert read_settings().http.port == 9002
+    assert read_settings().city == "synthetic:7"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[http]\nprot = 1\n", "http.prot"),
+        ("citty = 'x'\n", "citty"),
+        ("[http]\nport = 70000\n", "http.port"),
+        ("[tick]\nperiod_seconds = 0\n", "period_seconds"),
+        ("[feasible]\ntime_limit_millisecond = 3\n", "feasible.time_limit_millisecond"),
+        ("[intake]\nmax_age_hours = -1\n", "max_age_hours"),
+        ("[rules.staffing]\nnonsense = 1\n", "rules.staffing.nonsense"),
+        ("this is not toml", "doseflow.toml"),
+    ],
+)
+def test_a_wrong_file_is_refused_naming_the_key(empty_folder, text, named):
+    (empty_folder / "doseflow.toml").write_text(text)
+    with pytest.raises(SettingsWrong, match=named.replace(".", r"\.")):
+        read_settings()
+
+
+def test_a_misspelt_variable_is_refused(monkeypatch):
+    monkeypatch.setenv("DOSEFLOW_HTPT__PORT", "1")
+    with pytest.raises(SettingsWrong, match="DOSEFLOW_HTPT__PORT"):
+        read_settings()
+
+
+def test_a_named_file_that_is_missing_is_refused(monkeypatch):
+    monkeypatch.setenv("DOSEFLOW_SETTINGS", "nowhere.toml")
+    with pytest.raises(SettingsWrong, match="nowhere"):
+        read_settings()
+
+
+def test_an_unknown_planner_is_refused_with_the_known_ones():
+    with pytest.raises(SettingsWrong, match="rules"):
+        make_planner(read_settings(planner="oracle"))
+
+
+def test_a_webhook_without_a_secret_is_refused():
+    with pytest.raises(SettingsWrong, match=r"webhook\.secret"):
+        make_gateways(read_settings(webhook={"url": "http://127.0.0.1:1/"}))
+
+
+def test_every_section_and_every_plain_key_stands_on_the_page():
+    page = PAGE.read_text()
+    for section, field in Settings.model_fields.items():
+        assert f"`{section}" in page, section
+        fields = getattr(field.annotation, "model_fields", None) or getattr(field.annotation, "__dataclass_fields__", {})
+        for name in fields:
+            assert f"`{section}.{name}" in page, f"{section}.{name}"
