@@ -25,7 +25,7 @@ demo: $(VENV)/.base ## set up and run the whole system on the packaged real data
 	@exec $(BIN)/doseflow demo --port $(PORT) --city $(CITY)
 
 test: $(VENV)/.dev ## set up and run every check and every test
-	@sh tools/install_chromium.sh
+	@sh tools/install_test_services.sh
 	$(MAKE) --no-print-directory check unit
 
 check: lint typecheck layers ## style, types, architecture

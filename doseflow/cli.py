@@ -21,7 +21,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
-from doseflow.errors import DoseflowError, NotFound, StoreUnavailable
+from doseflow.errors import DoseflowError, NotFound
+from doseflow.telemetry.logs import configure_logs
 
 app = typer.Typer(
     name="doseflow",
@@ -192,6 +193,7 @@ def version() -> None:
 
 def main() -> None:
     """Run the command line; what goes wrong on purpose becomes one sentence and an exit code."""
+    configure_logs()
     # Also where a shell started us in the background and has SIGINT ignored, and for a plain `kill`.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
@@ -200,9 +202,6 @@ def main() -> None:
     except NotFound as error:
         err.print(str(error), markup=False)
         raise SystemExit(1) from None
-    except StoreUnavailable as error:
-        err.print(str(error), markup=False)
-        raise SystemExit(2) from None
     except DoseflowError as error:
         err.print(str(error), markup=False)
         raise SystemExit(2) from None

@@ -1,4 +1,4 @@
-"""Makes `examples/morning.json`, the state file of the tutorial: a synthetic city of 16 sites in the middle of a bad morning."""
+"""Makes `examples/morning.json`, the state file of the tutorial: 16 synthetic sites in the middle of a bad morning."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def run_demo(choice: DemoChoice, settings: Settings, console: Console) -> int:
     try:
         with console.status("Loading the four weeks before ..."):
             import_past_weeks(opened, city)
-        with serving(opened.live, settings.http) as url:
+        with serving(opened.live, settings) as url:
             console.print(
                 f"[bold]doseflow[/bold] shows {city.city.name}, {city.city.num_sites} sites, at [link]{url}[/link]"
             )

@@ -31,8 +31,8 @@ class Site:
     """
     A vaccination site.
 
-    `stations_possible` and `minimum_team` follow the stage order of `domain.roles`; the station of the observation stage is
-    a post from which one observer watches part of the seats. `opens_at` and `closes_at` are local times.
+    `stations_possible` and `minimum_team` follow the stage order of `domain.roles`; the station of the observation
+    stage is a post from which one observer watches part of the seats. `opens_at` and `closes_at` are local times.
     """
 
     site_id: str
@@ -104,7 +104,8 @@ class City:
             if len(set(ids)) != len(ids):
                 repeated = next(one for one in ids if ids.count(one) > 1)
                 raise ValueError(f"{name}: the id {repeated!r} is given more than once")
-        if self.neighbour_idx.shape != self.neighbour_travel_minutes.shape or len(self.neighbour_idx) != len(self.sites):
+        shape = self.neighbour_travel_minutes.shape
+        if self.neighbour_idx.shape != shape or len(self.neighbour_idx) != len(self.sites):
             raise ValueError("neighbour_idx: must have the shape (sites, neighbours) of neighbour_travel_minutes")
 
     @property
@@ -163,7 +164,7 @@ class City:
 
     @cached_property
     def travel_by_pair(self) -> dict[tuple[int, int], float]:
-        """One-way travel minutes of each listed (from, to) pair of site positions; a pair not listed is out of reach."""
+        """One-way travel minutes of each (from, to) pair of site positions; a pair not listed is out of reach."""
         pairs = {}
         for from_idx, (row, minutes) in enumerate(zip(self.neighbour_idx, self.neighbour_travel_minutes, strict=True)):
             for to_idx, travel in zip(row, minutes, strict=True):

@@ -1,8 +1,8 @@
 """
 The cells of the joint decision matrix, sites x actions: one small frozen record a decision.
 
-Five families: staff, stations, doses, cold chain, arrivals. A decision says what, from where, to where, how much, and why;
-two decisions that differ only in `why` or quantity share a `key`.
+Five families: staff, stations, doses, cold chain, arrivals. A decision says what, from where, to where, how much, and
+why; two decisions that differ only in `why` or quantity share a `key`.
 """
 
 from __future__ import annotations

@@ -42,9 +42,7 @@ NEXT_STATES: dict[OrderState, frozenset[OrderState]] = {
             OrderState.EXPIRED,
         }
     ),
-    OrderState.ACKNOWLEDGED: frozenset(
-        {OrderState.UNDER_WAY, OrderState.DONE, OrderState.REFUSED, OrderState.EXPIRED}
-    ),
+    OrderState.ACKNOWLEDGED: frozenset({OrderState.UNDER_WAY, OrderState.DONE, OrderState.REFUSED, OrderState.EXPIRED}),
     OrderState.UNDER_WAY: frozenset({OrderState.DONE, OrderState.REFUSED, OrderState.EXPIRED}),
     OrderState.DONE: frozenset(),
     OrderState.REFUSED: frozenset(),

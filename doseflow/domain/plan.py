@@ -1,4 +1,4 @@
-"""Proposal (what a policy would like), Plan (what is allowed), Violation, and Infeasible (a value, not an exception)."""
+"""Proposal (what a policy would like), Plan (what is allowed), Violation, and Infeasible (a value, no exception)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RepairPath(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedDecision:
-    """An allowed decision with its reason in words; `proposed_quantity` is what the policy asked for, None if it did not."""
+    """An allowed decision with its reason in words; `proposed_quantity` is what the policy asked for, or None."""
 
     decision: Decision
     reason_en: str

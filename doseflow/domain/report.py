@@ -1,8 +1,8 @@
 """
 What a site says of itself every five minutes, in the 17 classes of `domain.feature_classes`.
 
-A field left out, or null, is UNKNOWN; it is never 0. Bounds stand in the annotations, so that whoever checks a report at a
-door (pydantic reads them) names the field and the bound.
+A field left out, or null, is UNKNOWN; it is never 0. Bounds stand in the annotations, so that whoever checks a report
+at a door (pydantic reads them) names the field and the bound.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class LotOnHand:
-    """Classes 13 and 14: one lot in one fridge. `unopened_doses` are whole vials; `open_vial_doses` the rest of opened ones."""
+    """Classes 13 and 14: a lot in a fridge; `unopened_doses` are whole vials, `open_vial_doses` the rest of opened ones."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     lot_number: Identifier

@@ -1,9 +1,9 @@
 """
 CityState: what is known of every site at one moment, as arrays.
 
-Axes: S sites, R roles or stages, T periods of five minutes, W past weeks. NaN is UNKNOWN, never 0. Moments inside arrays are
-minutes since 1970 in UTC (`units.epoch_minutes_from_datetime`). The tables of staff, lots, fridges and vans have a row a
-thing and a `site_idx` column. Arrays are never written to after the state is made.
+Axes: S sites, R roles or stages, T periods of five minutes, W past weeks. NaN is UNKNOWN, never 0. Moments in arrays
+are minutes since 1970 in UTC (`units.epoch_minutes_from_datetime`). The tables of staff, lots, fridges and vans have a
+row a thing and a `site_idx` column. Arrays are never written to after the state is made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class StaffTable:
     """
     People on duty by site, role and end of shift; a row a group.
 
-    `reserved_people` are already promised to an order that a site has acknowledged and that its report does not show yet.
+    `reserved_people` are already promised to an order that a site has acknowledged and its report does not show yet.
     `qualified` is (rows, R): the roles the group may fill.
     """
 

@@ -37,17 +37,15 @@ class Facts:
 
     def __call__(self, name: str) -> float:
         """A figure."""
-        value = self._facts.get(name)
-        if isinstance(value, str) or value is None or not math.isfinite(value):
+        value = self.known(name)
+        if value is None:
             raise LookupError(name)
         return value
 
     def known(self, name: str) -> float | None:
         """A figure, None where it is missing or unknown."""
-        try:
-            return self(name)
-        except LookupError:
-            return None
+        value = self._facts.get(name)
+        return None if value is None or isinstance(value, str) or not math.isfinite(value) else value
 
     def count(self, name: str, singular: str, plural: str | None = None) -> str:
         """A figure with its noun, in English."""
@@ -62,11 +60,9 @@ Reason = Callable[[Facts], tuple[str, str]]
 
 
 def _queue_relief(facts: Facts) -> tuple[str, str]:
-    giver, saving = facts.known("giver_wait_minutes"), facts.known("expected_saving_minutes")
-    en, zh = (
-        f"people wait {facts.text('wait_minutes')} min at {facts.there}",
-        f"{facts.there}等候{facts.text('wait_minutes')}分钟",
-    )
+    wait, giver = facts.text("wait_minutes"), facts.known("giver_wait_minutes")
+    saving = facts.known("expected_saving_minutes")
+    en, zh = f"people wait {wait} min at {facts.there}", f"{facts.there}等候{wait}分钟"
     if giver is not None and facts.here != facts.there:
         en, zh = f"{en} and {plain(giver)} min at {facts.here}", f"{zh}，{facts.here}等候{plain(giver)}分钟"
     if saving is not None:
@@ -77,8 +73,9 @@ def _queue_relief(facts: Facts) -> tuple[str, str]:
 
 def _understaffed(facts: Facts) -> tuple[str, str]:
     needed, on_duty = facts.text("needed_people"), facts.text("on_duty_people")
+    people = facts.count("needed_people", "person", "people")
     return (
-        f"{facts.there} needs {needed} people in this role and has {on_duty} on duty",
+        f"{facts.there} needs {people} in this role and has {on_duty} on duty",
         f"{facts.there}该岗位需要{needed}人，在岗{on_duty}人",
     )
 
@@ -100,8 +97,14 @@ def _stations_to_staff(facts: Facts) -> tuple[str, str]:
     )
 
 
-def _unstaffed_station(_facts: Facts) -> tuple[str, str]:
-    return "nobody is left to staff the others", "其余台位无人值守"
+def _unstaffed_station(facts: Facts) -> tuple[str, str]:
+    people = facts.known("people")
+    if people is None:
+        return "nobody is left to staff the others", "其余台位无人值守"
+    return (
+        f"{counted(people, 'person', 'people')} left there can staff no more",
+        f"该处余{plain(people)}人，其余台位无人值守",
+    )
 
 
 def _stock_out_ahead(facts: Facts) -> tuple[str, str]:

@@ -108,7 +108,7 @@ class StateLookup:
         staff, most, total = self.state.staff, self.limits.max_moves_per_shift, 0
         for row in rows:
             is_tired = may_still_move and staff.moves_today.item(row) >= most
-            if not is_tired and any([staff.qualified.item(row, role_idx) for role_idx in works_as]):
+            if not is_tired and any(staff.qualified.item(row, role_idx) for role_idx in works_as):
                 total += self.free_people[row]
         return total
 

@@ -54,8 +54,8 @@ def plain(number: float) -> str:
         return str(number)
     if not math.isfinite(number):
         return "unknown"
-    rounded = round(float(number), 1)
-    return f"{rounded:.0f}" if rounded == int(rounded) else f"{rounded:.1f}"
+    text = f"{number:.1f}"
+    return text.removesuffix(".0") if text != "-0.0" else "0"
 
 
 @lru_cache(maxsize=64)
@@ -82,6 +82,11 @@ def product_name(city: City, product_id: str) -> str:
     """What people call a product; its id where the city does not know it."""
     product_idx = city.product_to_idx.get(product_id)
     return product_id if product_idx is None else city.products[product_idx].name
+
+
+def called(thing_id: str, noun: str) -> str:
+    """A thing by its id, with what it is where the id does not say so."""
+    return thing_id if thing_id.lower().startswith(noun) else f"{noun} {thing_id}"
 
 
 def phrase(decision: Decision, city: City) -> tuple[str, str]:
@@ -116,7 +121,7 @@ def _dose_transfer(move: DoseTransfer, city: City) -> tuple[str, str]:
     product = product_name(city, move.product_id)
     what = f"{counted(move.doses, 'dose')} of {product} (lot {move.lot_number})"
     return (
-        f"carry {what} from {giver} to {taker} by van {move.van_id}",
+        f"carry {what} from {giver} to {taker} by {called(move.van_id, 'van')}",
         f"用车{move.van_id}从{giver}向{taker}调拨{plain(move.doses)}剂{product}（批号{move.lot_number}）",
     )
 
@@ -125,7 +130,7 @@ def _fridge_move(move: FridgeMove, city: City) -> tuple[str, str]:
     site, product = site_name(city, move.site_id), product_name(city, move.product_id)
     what = f"{counted(move.doses, 'dose')} of {product} (lot {move.lot_number})"
     return (
-        f"move {what} at {site} from {move.from_fridge_id} to {move.to_fridge_id}",
+        f"move {what} at {site} from {called(move.from_fridge_id, 'fridge')} to {called(move.to_fridge_id, 'fridge')}",
         f"{site}把{plain(move.doses)}剂{product}（批号{move.lot_number}）从冰箱{move.from_fridge_id}移至{move.to_fridge_id}",
     )
 
@@ -133,7 +138,7 @@ def _fridge_move(move: FridgeMove, city: City) -> tuple[str, str]:
 def _pre_cool(setting: PreCool, city: City) -> tuple[str, str]:
     site, celsius = site_name(city, setting.site_id), plain(setting.target_celsius)
     return (
-        f"cool {setting.fridge_id} at {site} to {celsius} °C ahead of need",
+        f"cool {called(setting.fridge_id, 'fridge')} at {site} to {celsius} °C ahead of need",
         f"{site}冰箱{setting.fridge_id}预冷至{celsius}℃",
     )
 
@@ -153,7 +158,7 @@ def _mark_unusable(mark: MarkUnusable, city: City) -> tuple[str, str]:
 def _set_point(setting: SetPoint, city: City) -> tuple[str, str]:
     site, celsius = site_name(city, setting.site_id), plain(setting.set_point_celsius)
     return (
-        f"set {setting.fridge_id} at {site} to {celsius} °C",
+        f"set {called(setting.fridge_id, 'fridge')} at {site} to {celsius} °C",
         f"{site}冰箱{setting.fridge_id}设定为{celsius}℃",
     )
 
@@ -191,7 +196,7 @@ def _send_walk_ins(send: SendWalkIns, city: City) -> tuple[str, str]:
     giver, taker = site_name(city, send.from_site_id), site_name(city, send.to_site_id)
     return (
         f"send up to {counted(send.people, 'walk-in')} of the next half hour from {giver} to {taker}",
-        f"未来半小时内从{giver}引导至多{plain(send.people)}名未预约者到{taker}",
+        f"未来半小时内从{giver}引导至多{plain(send.people)}名现场取号者到{taker}",
     )
 
 

@@ -13,7 +13,7 @@ from doseflow.domain.forecast import HORIZON_PERIODS, MEDIAN_IDX, ArrivalForecas
 from doseflow.domain.report import BOOKING_BINS
 from doseflow.policy.outlook import WaitOutlook
 from doseflow.policy.situation import Situation
-from doseflow.units import PERIOD_MINUTES
+from doseflow.units import MINUTES_PER_HOUR, PERIOD_MINUTES
 
 BIN_PERIODS = HORIZON_PERIODS // BOOKING_BINS
 BIN_MINUTES = BIN_PERIODS * PERIOD_MINUTES
@@ -107,6 +107,7 @@ class _LeverDesk:
         self._bin_wait = outlook.wait_minutes.reshape(by_bin).mean(axis=2)
         self._bin_arrivals = situation.arrivals_people.reshape(by_bin).sum(axis=2)
         self._changeable = _whole(limits.max_slot_change_share * state.booked_people)
+        self._unbooked = np.maximum(_usual_slots(situation)[:, None] - state.booked_people, 0.0)
         coming = state.booked_people.sum(axis=1) * (1 - state.no_show_share)
         self._early_people = np.where(state.mean_early_minutes > 0, _whole(coming), 0)
         median = forecast.arrivals_people[:, :WALK_IN_PERIODS, MEDIAN_IDX].sum(axis=1)
@@ -114,7 +115,7 @@ class _LeverDesk:
         self._soon_wait = outlook.wait_minutes[:, :WALK_IN_PERIODS].mean(axis=1)
 
     def held_slots(self) -> list[HoldSlots]:
-        """The bin in which people would wait longest, where the wait gets too long."""
+        """The bin in which people would wait longest, where the wait gets too long and slots should still be free."""
         slots = self._orders.pinned_of(HoldSlots)
         for sent in self._orders.sent_of(HoldSlots):
             site_idx = self._idx(sent.site_id)
@@ -122,15 +123,17 @@ class _LeverDesk:
                 slots.append(sent)
         if not self._begins_quarter:
             return slots
-        done = {slot.site_id for slot in slots}
-        usable = (self._changeable >= 1) & (self._bin_wait > self._params.keep_above_minutes)
+        # A site that has just said that its slots are taken need not be asked about the next quarter hour.
+        done = {slot.site_id for slot in (*slots, *self._refused_holds())}
+        holdable = np.minimum(self._changeable, _whole(self._unbooked))
+        usable = (holdable >= 1) & (self._bin_wait > self._params.keep_above_minutes)
         usable[:, 0] = False
         waits = np.where(usable, self._bin_wait, -1.0)
         worst_bin, worst_wait = waits.argmax(axis=1).tolist(), waits.max(axis=1).round(1).tolist()
         for site_idx in self._asked(usable.any(axis=1), done):
             bin_idx = worst_bin[site_idx]
             why = Why("queue_ahead", {"wait_minutes": worst_wait[site_idx]})
-            people = self._changeable.item(site_idx, bin_idx)
+            people = holdable.item(site_idx, bin_idx)
             slots += self._unless_barred(HoldSlots(self._sites[site_idx].site_id, bin_idx, people, why))
         return slots
 
@@ -212,7 +215,7 @@ class _LeverDesk:
 
     def _walk_ins_to_best_neighbour(self, from_idx: int, people: int, room: FloatArray) -> list[SendWalkIns]:
         choices = []
-        for travel, to_idx in self._situation.reach.from_site[from_idx]:
+        for travel, to_idx in self._situation.reach.from_site(from_idx):
             gain = self._gain_minutes(from_idx, to_idx, travel)
             if gain >= self._params.min_advantage_minutes and room[to_idx] >= 1:
                 choices.append((-gain, to_idx, travel))
@@ -257,6 +260,9 @@ class _LeverDesk:
         crowded = self._may_act & (self._peak > self._params.act_above_minutes) & extra
         return [idx for idx in np.flatnonzero(crowded).tolist() if self._sites[idx].site_id not in done]
 
+    def _refused_holds(self) -> list[HoldSlots]:
+        return [decision for decision in self._state.commitments.refused if isinstance(decision, HoldSlots)]
+
     def _is_kept(self, site_idx: int) -> bool:
         return bool(self._may_act[site_idx] and self._peak[site_idx] > self._params.keep_above_minutes)
 
@@ -265,6 +271,15 @@ class _LeverDesk:
 
     def _idx(self, site_id: str) -> int:
         return self._state.city.site_to_idx[site_id]
+
+
+def _usual_slots(situation: Situation) -> FloatArray:
+    """Appointments of a quarter hour when a site's daily capacity is spread evenly over its hours, (S,)."""
+    opens, closes = situation.state.city.opening_minutes.T
+    open_minutes = np.where(closes <= opens, closes - opens + 24 * MINUTES_PER_HOUR, closes - opens)
+    capacity = np.array([site.daily_capacity_people for site in situation.state.city.sites], dtype=np.float64)
+    slots: FloatArray = capacity * BIN_MINUTES / open_minutes
+    return slots
 
 
 def _whole(people: FloatArray) -> IntArray:

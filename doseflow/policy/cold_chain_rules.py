@@ -90,7 +90,7 @@ def lots_out_of_danger(
     minutes_to_loss, in_danger = _danger(situation, stock, params)
     moves = _kept_moves(situation, stock, room, params)
     rows = np.flatnonzero(in_danger)
-    for row in rows[np.argsort(minutes_to_loss[rows], kind="stable")].tolist():
+    for row in rows[np.arange(len(rows))].tolist():
         why = _why_failing(stock, row, float(minutes_to_loss[row]))
         moves += _to_other_fridges(situation, room, row, room.vial_doses(row), why)
         if room.vial_doses(row) > 0:
@@ -154,12 +154,16 @@ def _kept_moves(situation: Situation, stock: Stock, room: StockRoom, params: Col
     return kept
 
 
-def _to_other_fridges(situation: Situation, room: StockRoom, row: int, doses: int, why: Why) -> list[FridgeMove]:
+def _to_other_fridges(
+    situation: Situation, room: StockRoom, row: int, doses: int, why: Why, *, filled_share: float = 1.0
+) -> list[FridgeMove]:
+    """Move doses of a lot into the other fridges of its site, the emptiest first."""
     lots = situation.state.lots
     site_idx, product_idx, from_row = int(lots.site_idx[row]), int(lots.product_idx[row]), int(lots.fridge_row[row])
     moves: list[FridgeMove] = []
-    while doses > 0 and (to_row := room.fridge_for(site_idx, product_idx, but_not=from_row)) is not None:
-        move = room.move_within(row, to_row, doses, why)
+    while doses > 0:
+        to_row = room.fridge_for(site_idx, product_idx, filled_share=filled_share, but_not=from_row)
+        move = None if to_row is None else room.move_within(row, to_row, doses, why, filled_share=filled_share)
         if move is None:
             break
         moves.append(move)
@@ -185,7 +189,9 @@ def _out_of_full_fridges(
                 break
             litres_per_vial = float(stock.litres_per_dose[row]) * int(stock.doses_per_vial[row])
             doses = math.ceil(excess_litres / litres_per_vial - _ROUNDING_SLACK) * int(stock.doses_per_vial[row])
-            made = _to_other_fridges(situation, room, row, min(room.vial_doses(row), doses), why)
+            doses = min(room.vial_doses(row), doses)
+            # Filled no further than this one is emptied, or the doses would come back next.
+            made = _to_other_fridges(situation, room, row, doses, why, filled_share=params.relieved_share)
             excess_litres -= sum(move.doses for move in made) * float(stock.litres_per_dose[row])
             moves += made
     return moves

@@ -75,11 +75,11 @@ class DoseDesk:
     def evacuate(self, lot_row: int, why: Why) -> None:
         """Send a lot from a failing fridge to the nearest site that can keep it; no order of expiry holds it back."""
         from_idx = int(self._situation.state.lots.site_idx[lot_row])
-        for travel, to_idx in self._situation.reach.from_site[from_idx]:
+        for travel, to_idx in self._situation.reach.from_site(from_idx):
             if self._room.vial_doses(lot_row) == 0 or not self._room.outlives(lot_row, travel):
                 return
             if self._may_receive[to_idx]:
-                self._add(self._room.ship(lot_row, to_idx, self._room.vial_doses(lot_row), why))
+                self._ship(lot_row, to_idx, self._room.vial_doses(lot_row), why)
 
     def relieve_stock_outs(self) -> None:
         """Bring doses to the sites that will run out today, those first that run out soonest."""
@@ -94,7 +94,7 @@ class DoseDesk:
                     "hours_left": round(float(outlook.hours_left[to_idx]), 1),
                 },
             )
-            for travel, from_idx in self._situation.reach.to_site[to_idx]:
+            for travel, from_idx in self._situation.reach.to_site(to_idx):
                 if self._room.has_van(from_idx):
                     self._bring(from_idx, to_idx, travel, why)
                 if self._supply[to_idx] >= outlook.busy_needed_doses[to_idx]:
@@ -109,13 +109,11 @@ class DoseDesk:
             why = Why("expiry_ahead", {"hours_to_expiry": round(life / MINUTES_PER_HOUR, 1)})
             left = min(float(self._outlook.at_risk_doses[lot_row]), self._room.vial_doses(lot_row))
             per_vial = int(self._stock.doses_per_vial[lot_row])
-            for travel, to_idx in self._situation.reach.from_site[from_idx]:
+            for travel, to_idx in self._situation.reach.from_site(from_idx):
                 usable = min(left, self._usable_at(to_idx, life - travel)) // per_vial * per_vial
                 if usable < self._params.min_rescue_doses or not self._leaves_first(lot_row, product_idx, travel):
                     continue
-                transfer = self._room.ship(lot_row, to_idx, usable, why)
-                self._add(transfer)
-                left -= transfer.doses if transfer else 0
+                left -= self._ship(lot_row, to_idx, usable, why)
 
     def _endangered_rows(self) -> list[int]:
         """Lots in danger where a van stands and a neighbour may use enough of them, the shortest life first."""
@@ -138,9 +136,8 @@ class DoseDesk:
                 missing = target - self._supply[to_idx]
                 if missing <= 0:
                     return
-                transfer = self._room.ship(lot_row, to_idx, missing, why)
-                self._add(transfer)
-                if transfer is None or self._room.vial_doses(lot_row) > 0:
+                self._ship(lot_row, to_idx, missing, why)
+                if self._room.vial_doses(lot_row) > 0:
                     break
 
     def _products_most_first(self, from_idx: int, to_idx: int) -> list[int]:
@@ -171,7 +168,14 @@ class DoseDesk:
         runs_out = bool(self._supply[to_idx] < self._outlook.busy_needed_doses[to_idx])
         return runs_out or bool(self._stock.failing[row]) or bool(self._outlook.at_risk_doses[row] > 0)
 
-    def _add(self, transfer: DoseTransfer | None) -> None:
-        if transfer is not None:
-            self.transfers.append(transfer)
-            self._supply[self._city.site_to_idx[transfer.to_site_id]] += transfer.doses
+    def _ship(self, lot_row: int, to_idx: int, doses: float, why: Why) -> int:
+        """Send doses of a lot into one fridge of the receiver after the other; how many go."""
+        sent = 0
+        while sent < doses and (transfer := self._room.ship(lot_row, to_idx, doses - sent, why)) is not None:
+            self._add(transfer)
+            sent += transfer.doses
+        return sent
+
+    def _add(self, transfer: DoseTransfer) -> None:
+        self.transfers.append(transfer)
+        self._supply[self._city.site_to_idx[transfer.to_site_id]] += transfer.doses

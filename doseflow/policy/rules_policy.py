@@ -55,7 +55,7 @@ class RulesPolicy:
         stations = station_changes(situation, moves, situation.needs.open_people)
 
         stock = take_stock(state, situation.orders)
-        room = StockRoom(situation, stock, forecast)
+        room = StockRoom(situation, stock, forecast, most_filled_share=params.cold_chain.full_share)
         desk = DoseDesk(situation, stock, room, forecast, params.doses)
         desk.keep_earlier()
         fridge_moves = lots_out_of_danger(situation, stock, room, desk, params.cold_chain)

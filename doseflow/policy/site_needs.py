@@ -23,19 +23,19 @@ MOST_BETA = 5.0
 class NeedParams:
     """The square-root rule's parameters; reasons in docs/background/forecast-and-rules.md."""
 
-    beta_call: float = 0.25
+    beta_call: float = 0.0
     """Below load + beta_call * sqrt(load) a site calls for people ..."""
     beta_target: float = 0.5
     """... up to this."""
-    beta_give: float = 0.75
+    beta_give: float = 0.5
     """What a site keeps before it gives anybody away."""
     beta_open: float = 2.0
     """Stations opened beyond this would stand idle."""
     planning_level: float = 0.5
     """Forecast level planned for, one of the forecast's quantile levels; 0.5 plans for the mean."""
-    clear_queue_minutes: float = 30.0
+    clear_queue_minutes: float = 90.0
     """Time in which the queue of the moment is to be worked off."""
-    tolerated_wait_minutes: float = 5.0
+    tolerated_wait_minutes: float = 15.0
     """Arrivals of so many minutes may stand waiting without calling for anybody."""
 
     def __post_init__(self) -> None:

@@ -162,7 +162,7 @@ class _MoveDesk:
         observed, may_offer = self._situation.state.observed_wait_minutes, self.pool.may_offer
         return [
             (travel, from_idx)
-            for travel, from_idx in self._situation.reach.to_site[to_idx]
+            for travel, from_idx in self._situation.reach.to_site(to_idx)
             if may_offer.item(from_idx, works_as_idx)
             and self._is_reachable(to_idx, travel)
             and not observed.item(from_idx) > observed.item(to_idx)

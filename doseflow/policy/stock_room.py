@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from itertools import takewhile
 
 from doseflow.domain.decisions import Decision, DoseTransfer, FridgeMove, Why
 from doseflow.domain.forecast import ArrivalForecast
@@ -28,15 +27,18 @@ class StockRoom:
     it holds.
     """
 
-    def __init__(self, situation: Situation, stock: Stock, forecast: ArrivalForecast) -> None:
+    def __init__(
+        self, situation: Situation, stock: Stock, forecast: ArrivalForecast, *, most_filled_share: float = 1.0
+    ) -> None:
         state = situation.state
         self._situation, self._stock, self._city = situation, stock, state.city
         self._fridges, self._lots = state.fridges, state.lots
         self.lot_rows = RowsBySite(self._lots.site_idx, self._city.num_sites)
         self._fridge_rows = RowsBySite(self._fridges.site_idx, self._city.num_sites)
-        self._vials: list[int] = np.where(self._lots.fridge_row >= 0, stock.free_vial_doses, 0).tolist()
+        self._vials: list[int] = stock.free_vial_doses.tolist()
         self._spare: list[float] = spare_doses(situation, stock, forecast).tolist()
         self._room: list[float] = (self._fridges.volume_possible_litres - self._fridges.volume_used_litres).tolist()
+        self._most_filled_share = most_filled_share
         self._leaving_litres = [0.0] * len(self._fridges.fridge_id)
         self._moved_within: set[tuple[int, int]] = set()
         self._vans = VanTrips(state, situation.orders)
@@ -64,7 +66,8 @@ class StockRoom:
         """
         Lots of a product that may leave a site now, in the order in which they must.
 
-        None where doses of the product move between the site's own fridges in this cycle: the order would be broken.
+        None where doses of the product move between the site's own fridges in this cycle, and none after one of which
+        nobody knows the fridge: the order would be broken.
         """
         standing = self._situation.standing
         may_give = standing.alterable[site_idx] and standing.stock_fresh[site_idx]
@@ -79,26 +82,28 @@ class StockRoom:
             and self.outlives(row, travel_minutes)
             and self._vials[row] > 0
         ]
-        return sorted(rows, key=lambda row: float(life[row]))
+        rows.sort(key=lambda row: float(life[row]))
+        return list(takewhile(lambda row: self._lots.fridge_row[row] >= 0, rows))
 
     def outlives(self, lot_row: int, travel_minutes: float) -> bool:
         """Whether a lot has life enough left when a trip ends; not where its expiry is unknown."""
         return bool(self._stock.life_minutes[lot_row] >= travel_minutes + self._city.limits.min_lot_life_minutes)
 
-    def fridge_for(self, site_idx: int, product_idx: int, *, but_not: int = -1) -> int | None:
+    def fridge_for(
+        self, site_idx: int, product_idx: int, *, filled_share: float = 1.0, but_not: int = -1
+    ) -> int | None:
         """The fridge of a site that is powered, in the product's band and has the most room; None where none is."""
-        fitting = [
-            row
-            for row in self._fridge_rows(site_idx)
-            if row != but_not and self._is_safe(row, product_idx) and self._room[row] > 0
-        ]
-        return max(fitting, key=lambda row: (self._room[row], -row)) if fitting else None
+        room = {row: self._litres_free(row, filled_share) for row in self._fridge_rows(site_idx) if row != but_not}
+        fitting = [row for row, litres in room.items() if litres > 0 and self._is_safe(row, product_idx)]
+        return max(fitting, key=lambda row: (room[row], -row)) if fitting else None
 
-    def move_within(self, lot_row: int, to_fridge_row: int, doses: int, why: Why) -> FridgeMove | None:
-        """Move up to so many doses of a lot to another fridge of its site, as far as there is room."""
+    def move_within(
+        self, lot_row: int, to_fridge_row: int, doses: int, why: Why, *, filled_share: float = 1.0
+    ) -> FridgeMove | None:
+        """Move up to so many doses of a lot to another fridge of its site, which may be filled to `filled_share`."""
         site_idx = int(self._lots.site_idx[lot_row])
         doses = self._whole_vials(
-            lot_row, min(doses, self._vials[lot_row], self._doses_of_room(lot_row, to_fridge_row))
+            lot_row, min(doses, self._vials[lot_row], self._doses_of_room(lot_row, to_fridge_row, filled_share))
         )
         product_idx = int(self._lots.product_idx[lot_row])
         move = FridgeMove(
@@ -121,10 +126,11 @@ class StockRoom:
         """
         Send up to so many doses of a lot to another site, as far as spare, room and van hold; None where nothing goes.
 
-        A failing fridge may be emptied whatever its site can spare.
+        A failing fridge may be emptied whatever its site can spare, and into the last free litre.
         """
         from_idx, product_idx = int(self._lots.site_idx[lot_row]), int(self._lots.product_idx[lot_row])
-        to_fridge_row = self.fridge_for(to_idx, product_idx)
+        filled_share = 1.0 if self._stock.failing[lot_row] else self._most_filled_share
+        to_fridge_row = self.fridge_for(to_idx, product_idx, filled_share=filled_share)
         van_idx = self._vans.van_for(from_idx, to_idx)
         if to_fridge_row is None or van_idx is None or not self.may_store(to_idx, product_idx):
             return None
@@ -132,7 +138,7 @@ class StockRoom:
         spare = math.inf if self._stock.failing[lot_row] else self._spare[from_idx]
         asked = min(
             self._vials[lot_row],
-            self._doses_of_room(lot_row, to_fridge_row),
+            self._doses_of_room(lot_row, to_fridge_row, filled_share),
             van_doses,
             spare,
             self._vials_up(lot_row, doses),
@@ -206,8 +212,12 @@ class StockRoom:
             and not fridges.excursion_minutes[fridge_row] > _SAFE_BUDGET_SHARE * product.excursion_budget_minutes
         )
 
-    def _doses_of_room(self, lot_row: int, fridge_row: int) -> float:
-        return (self._room[fridge_row] + _VOLUME_SLACK_LITRES) / float(self._stock.litres_per_dose[lot_row])
+    def _litres_free(self, fridge_row: int, filled_share: float) -> float:
+        return self._room[fridge_row] - (1 - filled_share) * float(self._fridges.volume_possible_litres[fridge_row])
+
+    def _doses_of_room(self, lot_row: int, fridge_row: int, filled_share: float = 1.0) -> float:
+        litres = self._litres_free(fridge_row, filled_share) + _VOLUME_SLACK_LITRES
+        return litres / float(self._stock.litres_per_dose[lot_row])
 
     def _whole_vials(self, lot_row: int, doses: float) -> int:
         per_vial = int(self._stock.doses_per_vial[lot_row])

@@ -44,8 +44,8 @@ class SimulationParams:
     early_mean_minutes: float = 18.2
     early_sd_minutes: float = 7.8
     walk_in_share: float = 0.08
-    same_day_booking_share: float = 0.05
-    slot_booking_mean_minutes: float = 60.0
+    same_day_booking_share: float = 0.1
+    slot_booking_mean_minutes: float = 180.0
     balk_from_minutes: float = 60.0
     balk_full_minutes: float = 240.0
     leave_after_minutes: float = 45.0
@@ -100,13 +100,15 @@ SOURCES: dict[str, Source] = {
     "slot_booking_mean_minutes": Source(ASSUMED + ": mean time until an offered slot is booked", 1, 1000),
     "balk_from_minutes": Source(ASSUMED + ": expected wait from which people turn away at the door", 0, 1000),
     "balk_full_minutes": Source(ASSUMED + ": expected wait at which all turn away", 1, 100_000_000),
-    "leave_after_minutes": Source(ASSUMED + ": wait at one stage from which people leave; nobody leaves above 120", 0, 100_000_000),
+    "leave_after_minutes": Source(
+        ASSUMED + ": wait at one stage from which people leave; nobody leaves above 120", 0, 100_000_000
+    ),
     "leave_per_minute_share": Source(ASSUMED + ": share of those that leaves each minute", 0, 1),
     "planned_utilisation_share": Source(HANLY + ": at most 0.7, worse above 0.8", 0.3, 1.5),
     "roster_knows_share": Source(ASSUMED + ": weight of today's bookings against last week's in the roster", 0, 1),
     "staffing_mismatch_sd": Source(ASSUMED + ": log-normal error of a site's staffing", 0, 1),
     "absent_share": Source(ASSUMED + "; 18.1 % of staff missed work after their own dose (PMC9013647)", 0, 0.3),
-    "break_minutes": Source("EU directive 2003/88/EC article 4; Czech labour code section 88: 30 min", 0, 60),
+    "break_minutes": Source("Czech labour code section 88: at least 30 min", 0, 60),
     "break_after_minutes": Source(ASSUMED + "; the law says at the latest after 6 h", 0, 360),
     "break_window_minutes": Source(ASSUMED + ": the breaks of a group start spread over this time", 1, 240),
     "break_shift_minutes": Source("Czech labour code section 88: shifts over 6 h have a break", 0, 720),

@@ -74,7 +74,7 @@ def rostered_people(
     People on the roster, (S, R, H).
 
     The roster was made before all of today's bookings were known: for a weighted geometric mean of today's and last
-    week's, and with a site's own error, so that the city is staffed at the planned utilisation and single sites are not.
+    week's, and with a site's own error, so the city is staffed at the planned utilisation and single sites are not.
     """
     known = np.where(last_week.booked_people > 0, last_week.booked_people, today.booked_people)
     error = np.exp(rng.normal(0, params.staffing_mismatch_sd, city.num_sites))

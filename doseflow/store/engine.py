@@ -75,11 +75,10 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 
 
 def _store(engine: Engine) -> Store:
+    transactions = Transactions(engine)
+    reports, outbox = SqlReportStore(transactions), SqlOutbox(transactions)
     if engine.dialect.name != "sqlite":
-        return _rooms(Transactions(engine), (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, (engine.dispose,))
     checkpointer = Checkpointer(engine)
-    return _rooms(Transactions(engine, after_write=checkpointer.wake), (checkpointer.close, engine.dispose))
-
-
-def _rooms(transactions: Transactions, resources: tuple[Callable[[], None], ...]) -> Store:
-    return Store(SqlReportStore(transactions), SqlPlanStore(transactions), SqlOutbox(transactions), resources)
+    plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
+    return Store(reports, plans, outbox, (checkpointer.close, engine.dispose))

@@ -23,10 +23,10 @@ MAX_ERROR_TEXT = 1000
 """Characters kept of what a gateway said when it failed."""
 EXPIRED_UNTOLD = "the order expired before it could be told"
 
-_PUT = ManyRows(lambda _connection: table.insert())
 ToTell = tuple[str, str, str]
 """Topic, order id, and the site that must be told."""
 
+_PUT = ManyRows(lambda _connection: table.insert())
 _WAITING = table.c.delivered_at.is_(None) & table.c.dead_at.is_(None)
 _ENTRIES = (
     select(table.c.entry_id, table.c.topic, table.c.attempts, *ORDER_COLUMNS)

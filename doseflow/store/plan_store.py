@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import structlog
@@ -32,8 +32,9 @@ log = structlog.get_logger(__name__)
 class SqlPlanStore:
     """The plan store on SQLite or PostgreSQL; thread-safe."""
 
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: Transactions, after_cycle: Callable[[], None] = lambda: None) -> None:
         self._transactions = transactions
+        self._after_cycle = after_cycle
         self._cities = KeptCities(transactions)
         self._city_digest: str | None = None
 
@@ -54,6 +55,7 @@ class SqlPlanStore:
             plan = plan_bytes(cycle, order_ids)
             cycles.insert_plan(connection, cycle.cycle_id, plan, state)
             mark_taken(connection, cycle.cycle_id, taken)
+        self._after_cycle()
 
     def latest_state(self) -> CityState | None:
         """

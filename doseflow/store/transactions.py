@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from sqlalchemy import Connection, Engine
@@ -22,10 +22,9 @@ class Transactions:
     Writers of this process queue here on SQLite, where only one may write: its own way of waiting costs milliseconds.
     """
 
-    def __init__(self, engine: Engine, after_write: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._writer = engine.execution_options(**{WRITES: True})
-        self._after_write = after_write
         self._queue = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
 
     @contextmanager
@@ -39,7 +38,6 @@ class Transactions:
         """A transaction that writes: all of it is kept when the block ends, or none."""
         with _driver_errors(), self._queue, self._writer.begin() as connection:
             yield connection
-        self._after_write()
 
 
 @contextmanager

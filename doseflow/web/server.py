@@ -14,8 +14,9 @@ from doseflow.bootstrap import OpenCity
 from doseflow.errors import EnvironmentUnfit
 from doseflow.live.live_city import LiveCity
 from doseflow.live.ticker import forget_old_inputs, run_cycles, run_relay
-from doseflow.settings import HttpSettings
+from doseflow.settings import Settings
 from doseflow.web.app import create_app
+from doseflow.web.living import WebParams
 
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 10.0
@@ -24,7 +25,7 @@ STOP_TIMEOUT_SECONDS = 10.0
 async def serve_until_stopped(opened: OpenCity) -> None:
     """Serve HTTP, run a cycle each period and hand orders out, until the process is told to stop (SIGINT, SIGTERM)."""
     settings = opened.settings
-    server = uvicorn.Server(_config(opened.live, settings.http))
+    server = uvicorn.Server(_config(opened.live, settings))
     stop = asyncio.Event()
     beats = [
         asyncio.create_task(run_cycles(opened.live, settings.tick, stop)),
@@ -40,7 +41,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
 
 
 @contextlib.contextmanager
-def serving(live: LiveCity, http: HttpSettings) -> Iterator[str]:
+def serving(live: LiveCity, settings: Settings) -> Iterator[str]:
     """
     The doors open in a thread of their own; gives their address.
 
@@ -49,20 +50,21 @@ def serving(live: LiveCity, http: HttpSettings) -> Iterator[str]:
     EnvironmentUnfit
         The server did not start.
     """
-    server = uvicorn.Server(_config(live, http))
+    server = uvicorn.Server(_config(live, settings))
     thread = threading.Thread(target=server.run, name="doors", daemon=True)
     thread.start()
     try:
         _wait_until_started(server, thread)
-        yield f"http://{http.host}:{http.port}"
+        yield f"http://{settings.http.host}:{settings.http.port}"
     finally:
         live.feed.close()
         server.should_exit = True
         thread.join(timeout=STOP_TIMEOUT_SECONDS)
 
 
-def _config(live: LiveCity, http: HttpSettings) -> uvicorn.Config:
-    app = create_app(live, allowed_hosts=http.allowed_hosts)
+def _config(live: LiveCity, settings: Settings) -> uvicorn.Config:
+    http, params = settings.http, WebParams(max_body_bytes=settings.intake.max_body_bytes)
+    app = create_app(live, allowed_hosts=http.allowed_hosts, params=params)
     return uvicorn.Config(
         app, host=http.host, port=http.port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )

@@ -68,7 +68,7 @@ def test_a_frozen_site_is_left_alone(tmp_path):
     document = json.loads(EXAMPLE.read_text())
     before = tmp_path / "before.json"
     run("plan", "--state", str(EXAMPLE), "--json", str(before), cwd=tmp_path)
-    touched = [decision for decision in json.loads(before.read_text())["decisions"]]
+    touched = json.loads(before.read_text())["decisions"]
     site_id = next(one["from_site_id"] for one in touched if one["kind"] == "staff_move")
     document["frozen_site_ids"] = [site_id]
     (tmp_path / "frozen.json").write_text(json.dumps(document))
@@ -156,7 +156,12 @@ def test_serve_answers_and_stops_on_a_plain_kill(tmp_path, free_port):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "DOSEFLOW_CITY": "synthetic:5", "DOSEFLOW_TICK__PERIOD_SECONDS": "1", "DOSEFLOW_TICK__GRACE_SECONDS": "0"},
+        env={
+            **os.environ,
+            "DOSEFLOW_CITY": "synthetic:5",
+            "DOSEFLOW_TICK__PERIOD_SECONDS": "1",
+            "DOSEFLOW_TICK__GRACE_SECONDS": "0",
+        },
     )
     try:
         base = f"http://127.0.0.1:{free_port}"

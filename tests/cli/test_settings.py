@@ -71,6 +71,8 @@ def test_every_section_and_every_plain_key_stands_on_the_page():
     page = PAGE.read_text()
     for section, field in Settings.model_fields.items():
         assert f"`{section}" in page, section
-        fields = getattr(field.annotation, "model_fields", None) or getattr(field.annotation, "__dataclass_fields__", {})
+        fields = getattr(field.annotation, "model_fields", None) or getattr(
+            field.annotation, "__dataclass_fields__", {}
+        )
         for name in fields:
             assert f"`{section}.{name}" in page, f"{section}.{name}"

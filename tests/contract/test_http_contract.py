@@ -76,7 +76,7 @@ class Doors:
 @cache
 def morning_city() -> SimulatedCity:
     """Eight sites in the morning: making them takes a hundred times longer than copying them."""
-    return SimulatedCity.from_name("synthetic:8", seed=5, faults=NO_FAULTS)
+    return SimulatedCity.from_name("synthetic:8", faults=NO_FAULTS)
 
 
 @contextlib.contextmanager
@@ -84,10 +84,11 @@ def open_doors(folder, port: int) -> Iterator[Doors]:
     city = copy.deepcopy(morning_city())
     clock = SimulatedClock(city.now)
     store = StoreSettings(url=f"sqlite:///{folder / 'contract.sqlite'}")
-    opened = open_city(Settings(store=store), clock=clock, city=city.city)
+    settings = Settings(store=store, http=HttpSettings(port=port))
+    opened = open_city(settings, clock=clock, city=city.city)
     with (
         contextlib.closing(opened),
-        serving(opened.live, HttpSettings(port=port)) as url,
+        serving(opened.live, settings) as url,
         httpx.Client(base_url=url, timeout=30) as client,
     ):
         yield Doors(opened, city, clock, client)

@@ -53,7 +53,7 @@ class Stage:
     def open_doors(self) -> None:
         # A feed that was closed with the doors has told its listeners to go; those who come again get a fresh one.
         self.opened.live.feed = EventFeed()
-        self.doors.enter_context(serving(self.opened.live, HttpSettings(port=self.port)))
+        self.doors.enter_context(serving(self.opened.live, Settings(http=HttpSettings(port=self.port))))
 
     def close_doors(self) -> None:
         self.doors.close()

@@ -1,8 +1,8 @@
 """
 How long the feasible layer takes: `python tests/feasible/bench_feasible.py --sites 200 --decisions 120 --cycles 300`.
 
-Prints milliseconds on the wall and of this thread's processor time (the one to read on a busy machine) for proposals that
-need the solver, for the same ones trimmed instead, and for the plans that came out, which are allowed as they stand.
+Prints milliseconds on the wall and of this thread's processor time (the one to read on a busy machine) for proposals
+that need the solver, for the same ones trimmed instead, and for the plans that came out, which are allowed as they are.
 `--untidy` takes states full of trouble and proposals that mostly collide.
 """
 

@@ -53,14 +53,14 @@ SENTENCES = {
     DecisionKind.FRIDGE_MOVE: (
         fridge_move(),
         (
-            "Move 10 doses of Liquid vaccine (lot early) at Alder from f1 to f2: "
+            "Move 10 doses of Liquid vaccine (lot early) at Alder from fridge f1 to fridge f2: "
             "the fridge stands at 9.5 °C and the doses are lost in 45 min."
         ),
         "Alder把10剂Liquid vaccine（批号early）从冰箱f1移至f2：冰箱温度为9.5℃，疫苗将在45分钟后失效。",
     ),
     DecisionKind.PRE_COOL: (
         pre_cool(),
-        "Cool f1 at Alder to 3 °C ahead of need: a delivery is on its way.",
+        "Cool fridge f1 at Alder to 3 °C ahead of need: a delivery is on its way.",
         "Alder冰箱f1预冷至3℃：即将到货。",
     ),
     DecisionKind.MARK_UNUSABLE: (
@@ -73,7 +73,7 @@ SENTENCES = {
     ),
     DecisionKind.SET_POINT: (
         set_point(),
-        "Set f1 at Alder to 4 °C: the fridge has drifted to 7.5 °C.",
+        "Set fridge f1 at Alder to 4 °C: the fridge has drifted to 7.5 °C.",
         "Alder冰箱f1设定为4℃：冰箱温度漂移至7.5℃。",
     ),
     DecisionKind.RELEASE_SLOTS: (
@@ -100,7 +100,7 @@ SENTENCES = {
     DecisionKind.SEND_WALK_INS: (
         send(),
         "Send up to 5 walk-ins of the next half hour from Birch to Alder: people would wait 50 min at Birch.",
-        "未来半小时内从Birch引导至多5名未预约者到Alder：Birch预计等候50分钟。",
+        "未来半小时内从Birch引导至多5名现场取号者到Alder：Birch预计等候50分钟。",
     ),
 }
 
@@ -109,6 +109,7 @@ FACTS = {
     "understaffed": {"needed_people": 5.0, "on_duty_people": 3.0},
     "overstaffed": {"needed_people": 2.0, "on_duty_people": 6.0},
     "stations_to_staff": {"people": 4.0},
+    "unstaffed_station": {"people": 2.0},
     "stock_out_ahead": {"doses_on_hand": 1.0, "doses_needed": 60.0},
     "expiry_ahead": {"hours_to_expiry": 7.0},
     "fridge_full": {"volume_used_share": 0.97},
@@ -157,6 +158,16 @@ def test_who_works_as_something_else_and_what_closes_whole_is_said():
         "Send 1 vaccinator from Alder to Birch to work as screener: "
     )
     assert explain(stations(after=0), STATE, FORECAST)[1].startswith("Alder关闭全部接种台：")
+
+
+def test_an_id_that_says_what_it_names_is_not_announced_twice():
+    assert "from fridge-1 to fridge f2" in explain(fridge_move(frm="fridge-1"), STATE, FORECAST)[0]
+
+
+def test_one_person_is_a_person():
+    facts = {"needed_people": 1.0, "on_duty_people": 0.0}
+    english, _ = explain(replace(move(), why=Why("understaffed", facts)), STATE, FORECAST)
+    assert english.endswith("Birch needs 1 person in this role and has 0 on duty.")
 
 
 def test_a_site_that_nobody_knows_is_called_by_its_id():

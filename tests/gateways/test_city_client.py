@@ -35,7 +35,7 @@ def real_doors(tmp_path_factory):
     settings = Settings(planner="static", http=HttpSettings(port=free_port()), store=store)
     opened = open_city(settings, clock=clock, city=city.city)
     try:
-        with serving(opened.live, settings.http) as url:
+        with serving(opened.live, settings) as url:
             yield city, clock, url
     finally:
         opened.close()

@@ -256,6 +256,14 @@ def random_state(num_sites: int, seed: int, *, unknown_share: float = 0.0) -> tu
         for _ in range(3)
     ]
     rows = range(2 * num_sites)
+    staff, lot_rows = staff_table(groups), lot_table(lots)
+    nowhere = rng.random(len(lots)) < unknown_share / 4
+    lot_rows = replace(
+        lot_rows,
+        fridge_row=np.where(nowhere, -1, lot_rows.fridge_row),
+        expires_epoch_minutes=holed(lot_rows.expires_epoch_minutes),
+    )
+    staff = replace(staff, shift_ends_epoch_minutes=holed(staff.shift_ends_epoch_minutes))
     state = calm_state(
         city,
         waiting_people=holed(rng.poisson(6, (num_sites, 4)).astype(float) * (rng.random((num_sites, 1)) < 0.5)),
@@ -264,12 +272,12 @@ def random_state(num_sites: int, seed: int, *, unknown_share: float = 0.0) -> tu
         no_show_share=holed(rng.uniform(0, 0.3, num_sites)),
         mean_early_minutes=holed(rng.normal(12, 8, num_sites)),
         walk_in_share=holed(rng.uniform(0, 0.5, num_sites)),
-        staff=staff_table(groups),
+        staff=staff,
         breaks_due_people=holed(rng.integers(0, 2, (num_sites, 4)).astype(float)),
         stations_open=holed(rng.integers(0, 6, (num_sites, 4)).astype(float)),
         stations_possible=holed(rng.integers(3, 13, (num_sites, 4)).astype(float)),
         seats_taken=holed(rng.integers(0, 60, num_sites).astype(float)),
-        lots=lot_table(lots),
+        lots=lot_rows,
         fridges=fridge_table(
             city,
             temperature_celsius=dict(zip(rows, holed(rng.normal(5, 2.2, 2 * num_sites)), strict=True)),

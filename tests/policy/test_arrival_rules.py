@@ -43,6 +43,20 @@ def test_a_long_wait_holds_the_slots_of_the_worst_quarter_hour_back():
     assert hold.why.facts["wait_minutes"] == pytest.approx(50, abs=5)
 
 
+def test_slots_are_not_held_back_where_all_of_them_must_be_booked_already():
+    # 600 people a day in 10 hours are 15 a quarter hour.
+    for booked, held in ((14.0, [1]), (15.0, [])):
+        state = _crowded_site_0(booked_people=np.full((3, 8), booked))
+        assert [one.people for one in of_kind(_levers(state), HoldSlots)] == held
+
+
+def test_a_site_that_refused_to_hold_slots_is_not_asked_about_another_quarter_hour():
+    state = _crowded_site_0()
+    (hold,) = of_kind(_levers(state), HoldSlots)
+    refused = Commitments(refused=(replace(hold, bin_idx=5),))
+    assert of_kind(_levers(replace(state, commitments=refused)), HoldSlots) == []
+
+
 def test_a_wait_under_the_threshold_asks_nothing_of_anybody():
     assert _levers(_crowded_site_0(waiting=28.0)) == []
 

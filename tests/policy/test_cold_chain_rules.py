@@ -119,6 +119,13 @@ def test_a_fridge_too_full_to_keep_cold_gives_what_expires_last():
     ]
 
 
+def test_a_full_fridge_is_not_emptied_into_one_that_would_then_be_full_itself():
+    lots = (Lot(0, 600, number="lot"), Lot(1, 600))
+    decisions = _decisions(_state(lots, volume_used_litres={0: 19.5, 1: 16.9}))
+    # 85 % of 20 litres are 17: 0.1 litres are one vial.
+    assert [one.doses for one in decisions] == [6]
+
+
 def test_between_the_two_fill_levels_nothing_moves():
     assert _decisions(_state(volume_used_litres={0: 18.0})) == []
 

@@ -97,10 +97,24 @@ def test_a_fridge_without_power_or_room_or_in_the_wrong_band_receives_nothing():
 
 def test_no_more_travels_than_the_receiving_fridge_holds():
     city = city_of(3, vans_at=(1, 2))
-    fridges = fridge_table(city, volume_used_litres={0: 19.7, 1: 19.8})
-    # 0.3 litres are 5 vials of 0.06.
+    fridges = fridge_table(city, volume_used_litres={0: 18.7, 1: 18.8})
+    # 95 % of 20 litres leave 0.3, which are 5 vials of 0.06.
     state = calm_state(city, lots=lot_table(SHORT_SITE_0), fridges=fridges)
     assert _transfers(state)[0].doses == 30
+
+
+def test_what_finds_no_room_in_one_fridge_of_the_receiver_goes_into_the_next():
+    city = city_of(2, vans_at=(1,))
+    fridges = fridge_table(city, volume_used_litres={0: 18.4, 1: 18.7})
+    state = calm_state(city, lots=lot_table([Lot(0, 60), Lot(1, 600)]), fridges=fridges)
+    assert [(one.to_fridge_id, one.doses) for one in _transfers(state)] == [("f0a", 60), ("f0b", 30)]
+
+
+def test_nothing_leaves_past_an_earlier_lot_that_nobody_can_find():
+    lots = lot_table([Lot(0, 60), Lot(1, 600, 30, number="late"), Lot(1, 60, 5, number="lost")])
+    lots.fridge_row[2] = -1
+    state = calm_state(city_of(2, vans_at=(1,)), lots=lots)
+    assert _transfers(state) == []
 
 
 def test_no_more_travels_than_the_van_holds():
@@ -221,7 +235,7 @@ def test_doses_are_whole_vials_of_lots_on_hand_in_the_order_of_expiry(seed, unkn
             same = (lots.site_idx[earlier], lots.product_idx[earlier]) == (lots.site_idx[row], lots.product_idx[row])
             sooner = latest_arrival <= lots.expires_epoch_minutes[earlier] < lots.expires_epoch_minutes[row]
             excursion = state.fridges.excursion_minutes[lots.fridge_row[earlier]]
-            if same and sooner and not excursion >= 240:
+            if same and sooner and not (lots.fridge_row[earlier] >= 0 and excursion >= 240):
                 gone = sum(two.doses for two in transfers if two.lot_number == lots.lot_number[earlier])
                 assert lots.unopened_doses[earlier] - gone < per_vial
     assert (sent_of_row <= lots.unopened_doses).all()

@@ -37,7 +37,5 @@ def live(world: World, minutes: int, params: StepParams, seed: int = 2) -> World
 def one_station_city() -> City:
     """One site whose first stage has one station; the later stages are no obstacle."""
     city = synthetic_city(1)
-    site = replace(
-        city.sites[0], stations_possible=(1, 500, 500, 500), seats_possible=5000, daily_capacity_people=500
-    )
+    site = replace(city.sites[0], stations_possible=(1, 500, 500, 500), seats_possible=5000, daily_capacity_people=500)
     return replace(city, sites=(site,))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from doseflow.errors import CityWrong
 from doseflow.intake.city_file import city_to_json
 from doseflow.simulate.city_choice import city_from_name, days_of
 from doseflow.simulate.czech_days import CzechDays
+from doseflow.simulate.replayed_city import SimulatedCity
+from doseflow.simulate.report_faults import NO_FAULTS
 from doseflow.simulate.synthetic_city import SyntheticDays, synthetic_city
 
 
@@ -44,6 +48,16 @@ def test_a_city_written_to_a_file_is_read_back_whole(tmp_path, small_city):
     assert again.sites == small_city.sites
     assert again.vans == small_city.vans
     assert np.array_equal(again.neighbour_idx, small_city.neighbour_idx)
+
+
+def test_the_city_file_of_the_docs_is_a_city_and_can_be_lived_in(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "cities.md").read_text(encoding="utf-8")
+    path = tmp_path / "riverside.json"
+    path.write_text(re.search(r"```json\n(.*?)```", text, re.DOTALL).group(1))
+    living = SimulatedCity.from_name(str(path), faults=NO_FAULTS)
+    living.advance(30)
+    assert len(living.reports()) == 2
+    assert living.summary()["arrived_people"] > 10
 
 
 def test_a_file_that_is_no_city_is_named_with_its_field(tmp_path):

@@ -63,7 +63,9 @@ def test_bookings_of_a_day_are_spread_without_losing_one(booked_weights, booked)
     assert slots.sum(axis=1).tolist() == booked
     assert (slots >= 0).all()
     # No slot strays by a whole person from its share.
-    assert (np.abs(np.cumsum(slots, axis=1) - np.cumsum(weights, axis=1) * np.array(booked)[:, None]) <= 0.5 + 1e-6).all()
+    assert (
+        np.abs(np.cumsum(slots, axis=1) - np.cumsum(weights, axis=1) * np.array(booked)[:, None]) <= 0.5 + 1e-6
+    ).all()
 
 
 @pytest.fixture(scope="module")

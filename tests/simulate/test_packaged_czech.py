@@ -65,7 +65,10 @@ def test_bookings_agree_with_the_originals_site_by_site_and_day_by_day():
 
 @needs_originals
 def test_doses_used_and_received_agree_with_the_originals_in_total():
-    ids, products = {row["site_id"] for row in czech_site_rows()}, ("Comirnaty", "COVID-19 Vaccine Moderna", "VAXZEVRIA")
+    ids, products = (
+        {row["site_id"] for row in czech_site_rows()},
+        ("Comirnaty", "COVID-19 Vaccine Moderna", "VAXZEVRIA"),
+    )
     used, received = dict.fromkeys(products, 0), dict.fromkeys(products, 0)
     for row in original_rows("spotreba_site_day.csv.gz"):
         if row["ockovaci_misto_id"] in ids and row["datum"] >= FIRST_ON.isoformat():
@@ -83,7 +86,9 @@ def test_doses_used_and_received_agree_with_the_originals_in_total():
 
 @needs_originals
 def test_no_busier_site_with_coordinates_was_left_out():
-    with_place = {row["ockovaci_misto_id"] for row in original_rows("sites.csv") if row["latitude"] and row["longitude"]}
+    with_place = {
+        row["ockovaci_misto_id"] for row in original_rows("sites.csv") if row["latitude"] and row["longitude"]
+    }
     booked = defaultdict(int)
     for row in original_rows("rezervace_site_day.csv.gz"):
         if "2021-04-05" <= row["datum"] <= "2021-05-31":

@@ -172,7 +172,9 @@ def test_the_demonstrations_incidents_happen():
 
 def test_a_small_city_has_the_incidents_too():
     city = synthetic_city(1)
-    SimulatedCity(city, SyntheticDays(city), DEMO_DAY_ON, incidents=demo_incidents(city, SyntheticDays(city).on(DEMO_DAY_ON)))
+    SimulatedCity(
+        city, SyntheticDays(city), DEMO_DAY_ON, incidents=demo_incidents(city, SyntheticDays(city).on(DEMO_DAY_ON))
+    )
 
 
 def test_the_real_city_lives_and_reports():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_the_shifts_of_a_site_cover_its_hours_and_the_overtime():
 
 def test_a_city_is_staffed_at_the_planned_utilisation_and_its_sites_are_not():
     exact = replace(PARAMS, absent_share=0.0, staffing_mismatch_sd=0.0, roster_knows_share=1.0)
-    city, today, shifts, people = roster(exact)
+    city, today, _, people = roster(exact)
     vaccinators = people[:, 2, :].max(axis=1)
     open_minutes = np.array([closes - opens for opens, closes in map(hours_of, city.sites)])
     busy = today.booked_people * city.service_minutes[2] / open_minutes
@@ -69,14 +70,18 @@ def test_everybody_in_a_long_shift_has_one_break_and_nobody_in_a_short_one():
     assert begun[0].sum() == 0
     assert begun[-1][..., 0].tolist() == people[..., 0].tolist()
     assert begun[-1][..., 1].sum() == 0
-    assert all((later >= earlier).all() for earlier, later in zip(begun, begun[1:], strict=False))
+    assert all((later >= earlier).all() for earlier, later in pairwise(begun))
 
 
 def test_breaks_are_spread_so_that_few_are_away_at_once():
     people = np.array([[[40]]])
     starts, ends = np.array([0.0]), np.array([540.0])
     away = [
-        int((breaks_started(people, m, starts, ends, PARAMS) - breaks_started(people, m - 30, starts, ends, PARAMS)).sum())
+        int(
+            (
+                breaks_started(people, m, starts, ends, PARAMS) - breaks_started(people, m - 30, starts, ends, PARAMS)
+            ).sum()
+        )
         for m in range(541)
     ]
     assert max(away) <= 11

@@ -9,10 +9,11 @@ import pytest
 from simulated_worlds import begin, live
 
 from doseflow.simulate.duty import posts, usable_seats
+from doseflow.simulate.opening import begin_day
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.step_params import step_params
 from doseflow.simulate.transition import step
-from doseflow.simulate.world import NUM_SERVED
+from doseflow.simulate.world import DOSE_TRIP, NUM_SERVED
 
 
 def arrays_of(thing, path=""):
@@ -135,6 +136,16 @@ def test_shifts_begin_and_end_with_their_people(fresh_world, small_params):
         on = (day.shift_starts <= world.epoch_minutes) & (world.epoch_minutes < day.shift_ends)
         expected = (day.rostered_people * on).sum(axis=(1, 2))
         assert world.staff_people.sum(axis=(1, 2, 3, 4)).tolist() == expected.tolist()
+
+
+def test_what_is_on_its_way_at_midnight_still_arrives(fresh_world, small_city, small_params):
+    trip = np.array([(3, 0, 0, 0, 12, np.inf, 0.0, fresh_world.epoch_minutes + 2)], dtype=DOSE_TRIP)
+    travelling = replace(fresh_world, dose_trips=trip)
+    rng = np.random.default_rng(1)
+    next_day = begin_day(travelling, small_city, fresh_world.day, small_params, rng)
+    arrived = live(next_day, 3, small_params)
+    held = arrived.lots.unopened_doses[3].sum() - fresh_world.lots.unopened_doses[3].sum()
+    assert held == 12
 
 
 def test_a_finer_step_gives_about_the_same_day(small_city):

@@ -23,7 +23,9 @@ LOT = st.tuples(
 
 
 def lots_of(rows, params) -> Lots:
-    product, vials, opened, open_hours, life_days, excursion = (np.array([column]) for column in zip(*rows, strict=True))
+    product, vials, opened, open_hours, life_days, excursion = (
+        np.array([column]) for column in zip(*rows, strict=True)
+    )
     shape = product.shape
     return Lots(
         code=np.arange(shape[1])[None],
@@ -38,7 +40,7 @@ def lots_of(rows, params) -> Lots:
 
 
 def drawn_one_by_one(rows, params, wanted):
-    """The same rule said for single doses: an open vial that ends soonest, else a new vial of the lot that expires first."""
+    """The same rule for single doses: the open vial that ends soonest, else a new one of the lot that expires first."""
     lots = []
     for row, (product, vials, opened, open_hours, life_days, excursion) in enumerate(rows):
         usable = life_days > 0 and excursion <= params.excursion_budget_minutes[product]

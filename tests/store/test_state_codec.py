@@ -71,6 +71,13 @@ def test_edge_values_of_integers_come_back(values: list[int]) -> None:
     np.testing.assert_array_equal(same_again(state).vans.site_idx, values)
 
 
+def test_integers_that_span_their_whole_type_come_back() -> None:
+    widest = np.array([-(2**31), 2**31 - 4, 2**31 - 1], dtype=np.int32)
+    for values in (widest[:2], widest):
+        back = same_again(replace(STATE, weather_idx=values)).weather_idx
+        np.testing.assert_array_equal(back, values, strict=True)
+
+
 def test_what_came_back_belongs_to_nobody_else() -> None:
     back = same_again(STATE)
     for field in fields(back):

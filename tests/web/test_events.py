@@ -4,6 +4,7 @@ import threading
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 TIMEOUT_SECONDS = 20
 
@@ -81,9 +82,12 @@ def test_every_listener_hears_everything(played, client):
         assert cycle.cycle_id in each.wait_for("cycle_completed")[0]["data"]
 
 
-def test_the_stream_ends_when_the_city_stops(played, listener):
-    played.live.feed.close()
-    assert listener.has_ended.wait(TIMEOUT_SECONDS)
+def test_the_stream_ends_without_an_error_when_the_city_stops(played, client, listener):
+    with capture_logs() as logs:
+        played.live.feed.close()
+        assert listener.has_ended.wait(TIMEOUT_SECONDS)
+        client.get("/healthz")
+    assert logs == []
 
 
 def test_a_listener_that_leaves_is_forgotten(played, client):

@@ -10,7 +10,7 @@ from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.rule import ASSUMED, Finding, Rule
 from doseflow.feasible.rules.doses import VOLUME_TOLERANCE_LITRES
-from doseflow.feasible.words import plain
+from doseflow.feasible.words import called, plain
 
 
 def room_litres(lookup: StateLookup, fridge_row: int) -> float:
@@ -37,7 +37,8 @@ def suits_some_product(lookup: StateLookup, entry: SettingEntry) -> bool:
 
 def _fridge(ledger: Ledger, fridge_row: int) -> str:
     fridges = ledger.lookup.state.fridges
-    return f"fridge {fridges.fridge_id[fridge_row]} at {ledger.lookup.name(int(fridges.site_idx.item(fridge_row)))}"
+    site = ledger.lookup.name(int(fridges.site_idx.item(fridge_row)))
+    return f"{called(fridges.fridge_id[fridge_row], 'fridge')} at {site}"
 
 
 def _fridge_site_id(ledger: Ledger, fridge_row: int) -> str:
@@ -133,7 +134,7 @@ COLD_CHAIN_RULES = (
         sentence="What comes into a fridge, net of what leaves it, fits its free volume; a full one gets no fuller.",
         sentence_zh="移入冰箱的体积不得超过剩余容积",
         reason="An over-full fridge blocks its own air and warms up.",
-        source="WHO PQS E003; report class 16",
+        source="report class 16",
         check=_cold_volume,
         unit="litres",
     ),

@@ -12,7 +12,7 @@ from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.rule import ASSUMED, OPERATING_LIMIT, Finding, Rule
 from doseflow.feasible.rules.staff import TRAVEL_TOLERANCE_MINUTES
-from doseflow.feasible.words import counted, plain
+from doseflow.feasible.words import called, counted, plain
 from doseflow.units import MINUTES_PER_HOUR
 
 VOLUME_TOLERANCE_LITRES = 1e-5
@@ -162,7 +162,7 @@ def _van_where_said(ledger: Ledger) -> Iterator[Finding]:
     lookup, vans = ledger.lookup, ledger.lookup.state.vans
     for entry in ledger.transfers:
         stands, free = int(vans.site_idx.item(entry.van_idx)), vans.free_epoch_minutes.item(entry.van_idx)
-        van = f"van {entry.decision.van_id}"
+        van = called(entry.decision.van_id, "van")
         if stands != entry.from_idx:
             where = "is nobody knows where" if stands < 0 else f"stands at {lookup.name(stands)}"
             sentence = f"{van} {where}, not at {lookup.name(entry.from_idx)}"
@@ -183,7 +183,7 @@ def _van_one_trip(ledger: Ledger) -> Iterator[Finding]:
         if others:
             ends = ", ".join(dict.fromkeys(ledger.lookup.name(entry.to_idx) for entry in others))
             end = ledger.lookup.name(first.to_idx)
-            sentence = f"van {first.decision.van_id} carries doses to {end} and on another trip to {ends}"
+            sentence = f"{called(first.decision.van_id, 'van')} carries doses to {end} and on another trip to {ends}"
             yield Finding(first.decision.from_site_id, sentence, float(_doses(others)), _positions([first, *others]))
 
 
@@ -192,7 +192,9 @@ def _van_volume(ledger: Ledger) -> Iterator[Finding]:
         litres = sum(entry.doses * ledger.lookup.litres_per_dose(entry.product_idx) for entry in transfers)
         capacity = ledger.lookup.city.vans[van_idx].capacity_litres
         if litres > capacity + VOLUME_TOLERANCE_LITRES:
-            sentence = f"van {transfers[0].decision.van_id}: {litres:.2f} litres to carry, it holds {capacity:.2f}"
+            sentence = (
+                f"{called(transfers[0].decision.van_id, 'van')}: {litres:.2f} litres to carry, it holds {capacity:.2f}"
+            )
             yield Finding(transfers[0].decision.from_site_id, sentence, litres - capacity, _positions(transfers))
 
 
@@ -243,7 +245,7 @@ DOSE_RULES = (
         sentence="A lot leaves only if every usable lot of the product that expires earlier leaves whole.",
         sentence_zh="近效期先出：较早到期的批次须先整批调出",
         reason="First expired, first out: what a site keeps longest must be what lives longest.",
-        source="WHO vaccine management (first expired, first out)",
+        source="usual stock practice (first expired, first out)",
         check=_fefo,
         unit="doses",
     ),

@@ -117,7 +117,7 @@ STATION_RULES = (
         sentence="A station change starts from the number of stations that the state knows to be open.",
         sentence_zh="台位变更须以已知的现开台数为准",
         reason="An order that starts from a wrong number ends at a wrong number.",
-        source="univaf incident reports: stale availability",
+        source="vaccinespotter 61 (false availability)",
         check=_stations_as_reported,
         each_alone=True,
     ),
