@@ -176,7 +176,11 @@ class PlanStore(Protocol):
         """Let go of the inputs of cycles that began before a moment, which cannot be replayed then; how many."""
 
     def expire_orders(self, now: datetime) -> list[str]:
-        """Move open orders that are past their due moment to `expired`; their ids."""
+        """
+        Move to `expired`: unanswered orders past their due moment, and answered ones an hour past it; their ids.
+
+        An order that a site has begun is late before it is void: its people and doses stay taken.
+        """
 
     def freeze_site(self, site_id: str, now: datetime) -> None:
         """Leave a site as it is, until `unfreeze_site`; twice is once."""

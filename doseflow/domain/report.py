@@ -132,7 +132,7 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class LotOnHand:
-    """Classes 13 and 14: a lot in a fridge; `unopened_doses` are whole vials, `open_vial_doses` the rest of opened ones."""
+    """Classes 13 and 14: a lot in a fridge; `unopened_doses` are whole vials, `open_vial_doses` what opened ones hold."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     lot_number: Identifier

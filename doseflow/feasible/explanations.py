@@ -219,11 +219,12 @@ def explain(decision: Decision, state: CityState, forecast: ArrivalForecast) -> 
     return f"{_capital(en)}: {because_en}.", f"{zh}：{because_zh}。"
 
 
-def explain_cut(reasons: tuple[str, str], asked: float, allowed: float) -> tuple[str, str]:
-    """The same with what was asked for, where less of it is allowed."""
+def explain_change(reasons: tuple[str, str], asked: float, ordered: float) -> tuple[str, str]:
+    """The same with what was asked for, where another amount is ordered."""
+    en, zh = ("allowed", "允许") if ordered < asked else ("needed", "需要")
     return (
-        f"{reasons[0]} Asked for {plain(asked)}; {plain(allowed)} allowed.",
-        f"{reasons[1]}原要求{plain(asked)}，允许{plain(allowed)}。",
+        f"{reasons[0]} Asked for {plain(asked)}; {plain(ordered)} {en}.",
+        f"{reasons[1]}原要求{plain(asked)}，{zh}{plain(ordered)}。",
     )
 
 

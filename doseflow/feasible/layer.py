@@ -11,7 +11,7 @@ from doseflow.domain.state import CityState
 from doseflow.errors import ModelInvalid
 from doseflow.feasible.clash import find_clash, mandatory_decisions
 from doseflow.feasible.distance import distance
-from doseflow.feasible.explanations import explain, explain_cut, explain_drop
+from doseflow.feasible.explanations import explain, explain_change, explain_drop
 from doseflow.feasible.highs import NoSolution
 from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
@@ -19,6 +19,7 @@ from doseflow.feasible.referee import hard_violations, soft_violations
 from doseflow.feasible.repair import nearest_decisions
 from doseflow.feasible.trimming import trimmed_decisions
 
+MILLISECONDS_PER_SECOND = 1000
 REPLAY_SECONDS = 60.0
 """Time limit of a replay that must take the solver's path again, however slow its machine."""
 
@@ -88,11 +89,9 @@ class FeasibleLayer:
 
     @property
     def _solver_seconds(self) -> float:
-        return (
-            REPLAY_SECONDS
-            if self.params.force_path is RepairPath.SOLVER
-            else self.params.time_limit_milliseconds / 1000
-        )
+        if self.params.force_path is RepairPath.SOLVER:
+            return REPLAY_SECONDS
+        return self.params.time_limit_milliseconds / MILLISECONDS_PER_SECOND
 
 
 def _trimmed(asked: Ledger) -> _Repaired | Infeasible:
@@ -127,7 +126,7 @@ def _planned(asked: Ledger, planned: Ledger, position: int) -> PlannedDecision:
     asked_at = asked.position_of_same(planned, position)
     wanted = None if asked_at is None else float(asked.decisions[asked_at].quantity)
     if wanted is not None and wanted != decision.quantity:
-        reasons = explain_cut(reasons, wanted, decision.quantity)
+        reasons = explain_change(reasons, wanted, decision.quantity)
     return PlannedDecision(decision, *reasons, wanted)
 
 

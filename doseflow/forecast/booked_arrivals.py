@@ -24,8 +24,11 @@ class BookingParams:
     """What is assumed of bookings where the site does not say; reasons in docs/background/forecast-and-rules.md."""
 
     assumed_no_show_share: float = 0.05
+    """Share of booked people who do not come, where a site does not tell."""
     assumed_walk_in_share: float = 0.1
+    """Share of arrivals without an appointment, where a site does not tell."""
     assumed_early_minutes: float = 15.0
+    """How early booked people come on average, where a site does not tell; negative is late."""
     dispersion: float = 1.3
     """Variance over mean of five-minute arrivals around their booked expectation."""
     widening: float = 1.2

@@ -30,9 +30,9 @@ class ArrivalParams:
     """See docs/background/forecast-and-rules.md."""
 
     act_above_minutes: float = 30.0
-    """Expected wait from which people are held off ..."""
+    """Expected wait from which people are held off."""
     keep_above_minutes: float = 20.0
-    """... and down to which what was asked before stands."""
+    """Expected wait down to which what was asked before stands."""
     room_below_minutes: float = 5.0
     """Expected wait below which there may be room for more."""
     room_utilisation_share: float = 0.6

@@ -29,9 +29,9 @@ class ColdChainParams:
     warming_celsius_per_hour: float = 1.0
     """Warming of a fridge without power."""
     full_share: float = 0.95
-    """A fridge filled beyond this is relieved ..."""
+    """A fridge filled beyond this share of its volume is relieved, and no delivery fills one further."""
     relieved_share: float = 0.85
-    """... down to this."""
+    """A full fridge is relieved down to this share, into others filled no further."""
     outer_share: float = 0.1
     """Outer part of the band, on each side, in which the set-point is corrected."""
     set_point_step_celsius: float = 1.0
@@ -90,7 +90,7 @@ def lots_out_of_danger(
     minutes_to_loss, in_danger = _danger(situation, stock, params)
     moves = _kept_moves(situation, stock, room, params)
     rows = np.flatnonzero(in_danger)
-    for row in rows[np.arange(len(rows))].tolist():
+    for row in rows[np.argsort(minutes_to_loss[rows], kind="stable")].tolist():
         why = _why_failing(stock, row, float(minutes_to_loss[row]))
         moves += _to_other_fridges(situation, room, row, room.vial_doses(row), why)
         if room.vial_doses(row) > 0:

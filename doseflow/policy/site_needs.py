@@ -24,13 +24,13 @@ class NeedParams:
     """The square-root rule's parameters; reasons in docs/background/forecast-and-rules.md."""
 
     beta_call: float = 0.0
-    """Below load + beta_call * sqrt(load) a site calls for people ..."""
+    """A site calls for people when it has fewer than load + beta_call * sqrt(load)."""
     beta_target: float = 0.5
-    """... up to this."""
+    """A site that calls is brought up to load + beta_target * sqrt(load)."""
     beta_give: float = 0.5
-    """What a site keeps before it gives anybody away."""
+    """A site gives people away down to load + beta_give * sqrt(load)."""
     beta_open: float = 2.0
-    """Stations opened beyond this would stand idle."""
+    """Stations open for people on duty up to load + beta_open * sqrt(load)."""
     planning_level: float = 0.5
     """Forecast level planned for, one of the forecast's quantile levels; 0.5 plans for the mean."""
     clear_queue_minutes: float = 90.0

@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, literal_column, select, update
+from sqlalchemy import Connection, bindparam, literal_column, or_, select, update
 
 from doseflow.domain.orders import FINAL_STATES, NEXT_STATES, Commitments, Order, OrderState
 from doseflow.errors import OrderNotFound
@@ -18,6 +18,8 @@ from doseflow.store.many_rows import Column, ManyRows
 from doseflow.store.tables import orders as table
 
 REFUSAL_BINDS_FOR = timedelta(minutes=60)
+GIVEN_UP_AFTER = timedelta(minutes=60)
+"""An order that a site has answered is given up so long after it was due; assumed."""
 """How long a refused decision must not be asked for again."""
 
 ORDER_COLUMNS = tuple(table.c[one.name] for one in fields(Order))
@@ -28,6 +30,7 @@ _STATE = ORDER_COLUMNS.index(table.c.state)
 _AS_THEY_ARE = [one.name for one in fields(Order) if one.name not in {"decision", "state"}]
 _OPEN = [state.value for state in OrderState if state not in FINAL_STATES]
 _WITHDRAWABLE = [state.value for state in OrderState if OrderState.WITHDRAWN in NEXT_STATES[state]]
+_UNANSWERED = [OrderState.PROPOSED.value, OrderState.SENT.value]
 _BINDING = [OrderState.SENT.value, OrderState.ACKNOWLEDGED.value, OrderState.UNDER_WAY.value]
 
 # Statements of every cycle are made once: making one takes longer than running it.
@@ -40,7 +43,12 @@ _WITHDRAW = (
 )
 _EXPIRE = (
     update(table)
-    .where(table.c.state.in_(_OPEN), table.c.due_at < bindparam("now"))
+    .where(
+        table.c.state.in_(_OPEN),
+        table.c.due_at < bindparam("now"),
+        # What a site has begun is late, not void: its people and doses stay taken until it says how it ended.
+        or_(table.c.state.in_(_UNANSWERED), table.c.due_at < bindparam("given_up_before")),
+    )
     .values(state=OrderState.EXPIRED.value, changed_at=bindparam("now"))
     .returning(table.c.order_id)
 )
@@ -48,9 +56,9 @@ _OPEN_IDS = select(table.c.decision_key, table.c.quantity, table.c.order_id).whe
 _DECISIONS = select(table.c.state, table.c.decision).order_by(table.c.order_no)
 _BINDING_NOW = _DECISIONS.where(table.c.state.in_(_BINDING))
 _REFUSED_LATELY = _DECISIONS.where(
-    # Literal, as in the partial index; no order is refused after it was due, so its due moment finds it.
+    # Literal, as in the partial index; no order is refused later than it is given up, so its due moment finds it.
     table.c.state == literal_column(f"'{OrderState.REFUSED}'"),
-    table.c.due_at >= bindparam("since"),
+    table.c.due_at >= bindparam("due_since"),
     table.c.changed_at >= bindparam("since"),
 )
 
@@ -119,15 +127,16 @@ def set_state(connection: Connection, order: Order, changed_at: datetime) -> Non
 
 
 def expire_orders(connection: Connection, now: datetime) -> list[str]:
-    """Move open orders past their due moment to `expired`; their ids."""
-    return sorted(connection.execute(_EXPIRE, {"now": now}).scalars())
+    """Move unanswered orders past their due moment, and others long past it, to `expired`; their ids."""
+    return sorted(connection.execute(_EXPIRE, {"now": now, "given_up_before": now - GIVEN_UP_AFTER}).scalars())
 
 
 def commitments(connection: Connection, now: datetime) -> Commitments:
     """What binds the next plan."""
     by_state: dict[str, list[Any]] = {state: [] for state in OrderState}
     binding = connection.execute(_BINDING_NOW).all()
-    refused = connection.execute(_REFUSED_LATELY, {"since": now - REFUSAL_BINDS_FOR}).all()
+    since = now - REFUSAL_BINDS_FOR
+    refused = connection.execute(_REFUSED_LATELY, {"since": since, "due_since": since - GIVEN_UP_AFTER}).all()
     for state, decision in (*binding, *refused):
         by_state[state].append(decision_from_json(decision))
     commands = in_force(connection)

@@ -461,6 +461,16 @@ def test_open_orders_expire_after_they_were_due(store: Store) -> None:
     assert [entry.order.order_id for entry in store.outbox.due(early.due_at)] == [late.order_id]
 
 
+def test_an_order_that_was_begun_is_late_for_an_hour_before_it_is_void(store: Store) -> None:
+    (order,) = save(store, "c1", station(3))
+    tell_all(store)
+    store.plans.record_receipt(order.order_id, receipt("under_way", START + MINUTE))
+
+    assert store.plans.expire_orders(order.due_at + 60 * MINUTE) == []
+    assert store.plans.order(order.order_id).state is OrderState.UNDER_WAY
+    assert store.plans.expire_orders(order.due_at + 61 * MINUTE) == [order.order_id]
+
+
 # Commitments
 
 

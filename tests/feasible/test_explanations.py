@@ -22,8 +22,9 @@ from feasible_city import (
 )
 
 from doseflow.domain.decisions import DecisionKind, Why
-from doseflow.feasible.explanations import REASONS, explain, explain_drop
+from doseflow.feasible.explanations import REASONS, explain, explain_change, explain_drop
 from doseflow.feasible.referee import referee
+from doseflow.feasible.words import plain
 
 STATE = make_state()
 FORECAST = make_forecast(STATE)
@@ -162,6 +163,27 @@ def test_who_works_as_something_else_and_what_closes_whole_is_said():
 
 def test_an_id_that_says_what_it_names_is_not_announced_twice():
     assert "from fridge-1 to fridge f2" in explain(fridge_move(frm="fridge-1"), STATE, FORECAST)[0]
+
+
+def test_what_is_more_than_asked_for_is_needed_and_what_is_less_is_allowed():
+    assert explain_change(("A.", "甲。"), 1.0, 3) == ("A. Asked for 1; 3 needed.", "甲。原要求1，需要3。")
+    assert explain_change(("A.", "甲。"), 3.0, 1) == ("A. Asked for 3; 1 allowed.", "甲。原要求3，允许1。")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (3, "3"),
+        (3.0, "3"),
+        (2.96, "3"),
+        (2.94, "2.9"),
+        (-0.04, "0"),
+        (float("nan"), "unknown"),
+        (10**30, "1" + 30 * "0"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(number, text):
+    assert plain(number) == text
 
 
 def test_one_person_is_a_person():

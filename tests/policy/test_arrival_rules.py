@@ -92,6 +92,13 @@ def test_walk_ins_go_to_the_neighbour_with_the_shortest_way_and_wait_together():
     assert send.to_site_id == "s2"
 
 
+def test_of_two_neighbours_with_the_same_wait_the_nearer_is_named():
+    queue = np.zeros((3, 4))
+    queue[2, 2] = 60.0
+    state = _crowded_site_0(walk_in_share=np.full(3, 0.5), waiting_people=queue)
+    assert [one.to_site_id for one in of_kind(_levers(state), SendWalkIns)] == ["s1"]
+
+
 def test_no_neighbour_gets_more_walk_ins_than_it_can_serve():
     rate = np.array([1.4, 0.9, 0.6])
     state = _crowded_site_0(num_sites=3, walk_in_share=np.full(3, 1.0))

@@ -119,6 +119,12 @@ def test_what_was_sent_stands_while_it_is_within_one_station_of_what_is_wanted()
     assert (change.key, change.open_before, change.open_stations) == (sent.key, 3, 5)
 
 
+def test_what_was_sent_to_a_site_that_is_frozen_meanwhile_is_left_out():
+    sent = StationChange("s0", VACCINATION, 4, 5, Why("stations_to_staff", {"people": 5.0}))
+    commitments = Commitments(sent=(sent,), frozen_site_ids=frozenset({"s0"}))
+    assert _changes(_vaccinators(5, 4, commitments=commitments), per_minute=1.0) == []
+
+
 def test_what_was_sent_and_cannot_be_staffed_any_more_is_left_out():
     sent = StationChange("s0", VACCINATION, 4, 6, Why("stations_to_staff", {"people": 6.0}))
     state = _vaccinators(4, 4, commitments=Commitments(sent=(sent,)))

@@ -157,10 +157,15 @@ class OrderLife(RuleBasedStateMachine):
         order.state = status.value
         order.refused_at = self.now if status == "refused" else None
 
+    def _is_void(self, order) -> bool:
+        """An order not answered is void once it is due, one that was answered an hour later."""
+        grace = timedelta(minutes=0 if order.state in ("proposed", "sent") else 60)
+        return order.due + grace < self.now
+
     @rule(minutes=st.sampled_from((1, 4, 15, 61)))
     def wait(self, minutes: int) -> None:
         self.now += timedelta(minutes=minutes)
-        expired = [order_id for order_id, one in self.orders.items() if one.state in OPEN and one.due < self.now]
+        expired = [order_id for order_id, one in self.orders.items() if one.state in OPEN and self._is_void(one)]
         assert self.store.plans.expire_orders(self.now) == sorted(expired)
         for order_id in expired:
             self.orders[order_id].state = "expired"
