@@ -132,7 +132,7 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class LotOnHand:
-    """Classes 13 and 14: a lot in a fridge; `unopened_doses` are whole vials, `open_vial_doses` what opened ones hold."""
+    """Classes 13 and 14: a lot in a fridge; `unopened_doses` in whole vials, `open_vial_doses` in opened ones."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     lot_number: Identifier

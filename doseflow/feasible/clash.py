@@ -31,7 +31,7 @@ def mandatory_decisions(lookup: StateLookup, forecast: ArrivalForecast) -> tuple
     pins = lookup.state.commitments.pinned
     if not pins and not lookup.suspended:
         return ()
-    decisions = nearest_decisions(Ledger(lookup, forecast, ()), pins, FILTER_SECONDS)
+    decisions = nearest_decisions(Ledger(lookup, forecast, ()), (), pins, FILTER_SECONDS)
     return find_clash(lookup, forecast) if isinstance(decisions, NoSolution) else decisions
 
 
@@ -72,5 +72,5 @@ def _filter_rules(lookup: StateLookup, forecast: ArrivalForecast, pins: Sequence
 
 
 def _clashes(lookup: StateLookup, forecast: ArrivalForecast, pins: Sequence[Decision], without: frozenset[str]) -> bool:
-    outcome = nearest_decisions(Ledger(lookup, forecast, ()), pins, FILTER_SECONDS, without=without)
+    outcome = nearest_decisions(Ledger(lookup, forecast, ()), (), pins, FILTER_SECONDS, without=without)
     return outcome is NoSolution.IMPOSSIBLE

@@ -78,7 +78,7 @@ class FeasibleLayer:
         if not found and forced in {None, RepairPath.UNTOUCHED}:
             return _Repaired(asked, RepairPath.UNTOUCHED)
         if forced not in {RepairPath.TRIMMED, RepairPath.HELD} and self._solver_seconds > 0:
-            nearest = nearest_decisions(asked, asked.lookup.state.commitments.pinned, self._solver_seconds)
+            nearest = nearest_decisions(asked, found, asked.lookup.state.commitments.pinned, self._solver_seconds)
             if nearest is NoSolution.IMPOSSIBLE:
                 return find_clash(asked.lookup, asked.forecast)
             if not isinstance(nearest, NoSolution):

@@ -31,6 +31,7 @@ from doseflow.domain.city import Van
 from doseflow.domain.decisions import DoseTransfer, FridgeMove, StaffMove
 from doseflow.domain.orders import Commitments
 from doseflow.domain.plan import Infeasible, Plan, Proposal, RepairPath
+from doseflow.feasible import repair
 from doseflow.feasible.layer import FeasibleLayer, FeasibleParams
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.referee import referee
@@ -111,6 +112,16 @@ def test_the_same_state_and_proposal_give_the_same_plan(seed):
 def test_the_solver_is_never_further_from_the_proposal_than_trimming(seed):
     state, forecast, proposal = random_case(seed)
     assert PATIENT(state, forecast, proposal).distance <= TRIMMER(state, forecast, proposal).distance + 1e-9
+
+
+@given(seed=seeds)
+@settings(max_examples=60, deadline=None)
+def test_looking_only_at_decisions_in_trouble_comes_as_near_as_looking_at_all(seed):
+    state, forecast, proposal = random_case(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repair, "troubled_positions", lambda ledger, _found: range(len(ledger.decisions)))
+        whole = FORCED(state, forecast, proposal)
+    assert FORCED(state, forecast, proposal).distance == pytest.approx(whole.distance)
 
 
 @given(seed=seeds, layer=st.sampled_from(sorted(LAYERS)))
