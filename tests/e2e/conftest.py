@@ -74,7 +74,8 @@ class Stage:
         raise AssertionError("twenty cycles made no order")
 
 
-@pytest.fixture(scope="session")
+# A module, not a session: Playwright runs an event loop in this thread, in which no other test could start its own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
     if path is None:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-pytestmark = pytest.mark.browser
+# One group: all of them share one browser, in one worker.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def text_of(page, part: str) -> str:

@@ -10,7 +10,7 @@ from doseflow.feasible.entries import SendEntry, SlotEntry
 from doseflow.feasible.ledger import Ledger, grouped
 from doseflow.feasible.lookup import whole_below
 from doseflow.feasible.rule import ASSUMED, OPERATING_LIMIT, Finding, Rule
-from doseflow.feasible.rules.staff import TRAVEL_TOLERANCE_MINUTES
+from doseflow.feasible.rules.staff import travel_objection
 from doseflow.feasible.words import BIN_MINUTES, counted, plain
 
 HALF_HOUR_PERIODS = 6
@@ -75,21 +75,11 @@ def _send_walk_ins(ledger: Ledger) -> Iterator[Finding]:
 def _walk_in_reach(ledger: Ledger) -> Iterator[Finding]:
     lookup, most = ledger.lookup, ledger.lookup.limits.max_travel_minutes / 2
     for entry in ledger.sendings:
-        travel = lookup.city.travel_by_pair.get((entry.from_idx, entry.to_idx))
-        taker = lookup.name(entry.to_idx)
-        pair = f"{lookup.name(entry.from_idx)} to {taker}"
+        objection = travel_objection(lookup, entry.from_idx, entry.to_idx, entry.decision.travel_minutes, most)
         if not lookup.state.is_open.item(entry.to_idx):
-            sentence = f"{taker} is closed at this hour"
-        elif travel is None or not travel <= most:
-            way = "no travel time is known" if travel is None else f"{plain(travel)} min of travel"
-            sentence = f"{pair}: {way}, at most {plain(most)} min are allowed for a walk-in"
-        elif not abs(travel - entry.decision.travel_minutes) <= TRAVEL_TOLERANCE_MINUTES:
-            sentence = (
-                f"{pair}: the travel is {plain(travel)} min, not {plain(entry.decision.travel_minutes)} min as said"
-            )
-        else:
-            continue
-        yield Finding(entry.decision.from_site_id, sentence, 1.0, (entry.position,))
+            objection = f"{lookup.name(entry.to_idx)} is closed at this hour"
+        if objection is not None:
+            yield Finding(entry.decision.from_site_id, objection, 1.0, (entry.position,))
 
 
 def _tell_arrival_time(ledger: Ledger) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from doseflow.feasible.entries import LotEntry, TransferEntry
 from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.rule import ASSUMED, OPERATING_LIMIT, Finding, Rule
-from doseflow.feasible.rules.staff import TRAVEL_TOLERANCE_MINUTES
+from doseflow.feasible.rules.staff import travel_objection
 from doseflow.feasible.words import called, counted, plain
 from doseflow.units import MINUTES_PER_HOUR
 
@@ -145,17 +145,10 @@ def _product_allowed(ledger: Ledger) -> Iterator[Finding]:
 
 def _road_known(ledger: Ledger) -> Iterator[Finding]:
     for entry in ledger.transfers:
-        travel = ledger.lookup.city.travel_by_pair.get((entry.from_idx, entry.to_idx))
-        pair = f"{ledger.lookup.name(entry.from_idx)} to {ledger.lookup.name(entry.to_idx)}"
-        if travel is None or math.isnan(travel):
-            sentence = f"{pair}: no travel time is known between them"
-        elif not abs(travel - entry.decision.travel_minutes) <= TRAVEL_TOLERANCE_MINUTES:
-            sentence = (
-                f"{pair}: the travel is {plain(travel)} min, not {plain(entry.decision.travel_minutes)} min as said"
-            )
-        else:
-            continue
-        yield Finding(entry.decision.from_site_id, sentence, 1.0, (entry.position,))
+        said = entry.decision.travel_minutes
+        objection = travel_objection(ledger.lookup, entry.from_idx, entry.to_idx, said, math.inf)
+        if objection is not None:
+            yield Finding(entry.decision.from_site_id, objection, 1.0, (entry.position,))
 
 
 def _van_where_said(ledger: Ledger) -> Iterator[Finding]:

@@ -128,22 +128,27 @@ def _shift_covers_move(ledger: Ledger) -> Iterator[Finding]:
             yield Finding(move.decision.from_site_id, sentence, travel + stay - left, (move.position,))
 
 
+def travel_objection(
+    lookup: StateLookup, from_idx: int, to_idx: int, said_minutes: float, most_minutes: float
+) -> str | None:
+    """What is wrong with a trip: unknown, too long, or not as the decision says; None if nothing is."""
+    travel = lookup.city.travel_by_pair.get((from_idx, to_idx))
+    if travel is not None and travel <= most_minutes and abs(travel - said_minutes) <= TRAVEL_TOLERANCE_MINUTES:
+        return None
+    pair = f"{lookup.name(from_idx)} to {lookup.name(to_idx)}"
+    if travel is None or math.isnan(travel):
+        return f"{pair}: no travel time is known between them"
+    if travel > most_minutes:
+        return f"{pair}: {plain(travel)} min of travel, at most {plain(most_minutes)} min are allowed"
+    return f"{pair}: the travel is {plain(travel)} min, not {plain(said_minutes)} min as said"
+
+
 def _travel_reach(ledger: Ledger) -> Iterator[Finding]:
     lookup, most = ledger.lookup, ledger.lookup.limits.max_travel_minutes
     for move in ledger.moves:
-        travel = lookup.city.travel_by_pair.get((move.from_idx, move.to_idx))
-        pair = f"{lookup.name(move.from_idx)} to {lookup.name(move.to_idx)}"
-        if travel is None:
-            sentence = f"{pair}: no travel time is known between them"
-        elif not travel <= most:
-            sentence = f"{pair}: {plain(travel)} min of travel, at most {plain(most)} min are allowed"
-        elif not abs(travel - move.decision.travel_minutes) <= TRAVEL_TOLERANCE_MINUTES:
-            sentence = (
-                f"{pair}: the travel is {plain(travel)} min, not {plain(move.decision.travel_minutes)} min as said"
-            )
-        else:
-            continue
-        yield Finding(move.decision.from_site_id, sentence, 1.0, (move.position,))
+        objection = travel_objection(lookup, move.from_idx, move.to_idx, move.decision.travel_minutes, most)
+        if objection is not None:
+            yield Finding(move.decision.from_site_id, objection, 1.0, (move.position,))
 
 
 def team_needed_people(lookup: StateLookup, site_idx: int, role_idx: int) -> int:
