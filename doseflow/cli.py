@@ -7,6 +7,7 @@ Each command is a few lines: it reads its options and calls the room that does t
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,8 +36,8 @@ config = typer.Typer(help="Settings.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 
-out = Console()
-err = Console(stderr=True)
+out = Console(soft_wrap=True)
+err = Console(stderr=True, soft_wrap=True)
 
 CityName = Annotated[str, typer.Option("--city", help="czech, synthetic:N, or a city file.")]
 JsonPath = Annotated[Path | None, typer.Option("--json", help="Also write it there, as JSON.")]
@@ -111,7 +112,7 @@ def plan(
 @app.command()
 def replay(
     cycle: Annotated[str, typer.Argument(help="Id of a kept cycle, or `latest`.")],
-    store: Annotated[str | None, typer.Option(help="Store, for example sqlite:///var/demo.sqlite.")] = None,
+    store: Annotated[str | None, typer.Option(help="Store, for example sqlite:///var/demo-8080.sqlite.")] = None,
 ) -> None:
     """Plan a kept cycle again from its stored inputs; exit 1 when another plan comes out."""
     from doseflow.planning import replay_cycle
@@ -182,7 +183,11 @@ def config_show() -> None:
     """Print the settings in force, as JSON."""
     from doseflow.settings import read_settings
 
-    out.print_json(read_settings().model_dump_json())
+    shown = read_settings().model_dump(mode="json")
+    if shown["webhook"]["secret"]:
+        shown["webhook"]["secret"] = "***"  # noqa: S105 - the mask, not a secret
+    shown["store"]["url"] = re.sub(r"(://[^:/@]+):[^@]+@", r"\1:***@", shown["store"]["url"])
+    out.print_json(data=shown)
 
 
 @app.command()
@@ -204,6 +209,11 @@ def main() -> None:
         raise SystemExit(1) from None
     except DoseflowError as error:
         err.print(str(error), markup=False)
+        raise SystemExit(2) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        err.print(f"{error.filename}: {error.strerror}", markup=False)
         raise SystemExit(2) from None
     except ModuleNotFoundError as error:
         err.print(

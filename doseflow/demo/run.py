@@ -47,7 +47,9 @@ def run_demo(choice: DemoChoice, settings: Settings, console: Console) -> int:
     with console.status(f"Making the city {choice.city_name} ..."):
         city = SimulatedCity.from_name(choice.city_name, seed=choice.seed)
         clock = SimulatedClock(city.now)
-        settings = settings.model_copy(update={"store": StoreSettings(url=_fresh_store(choice.folder))})
+        settings = settings.model_copy(
+            update={"store": StoreSettings(url=_fresh_store(choice.folder, settings.http.port))}
+        )
         opened = open_city(settings, clock=clock, city=city.city)
     try:
         with console.status("Loading the four weeks before ..."):
@@ -62,9 +64,13 @@ def run_demo(choice: DemoChoice, settings: Settings, console: Console) -> int:
         opened.close()
 
 
-def _fresh_store(folder: Path) -> str:
-    """The demo's own database, made anew each time: its day always begins in the same morning."""
-    path = folder / "demo.sqlite"
+def _fresh_store(folder: Path, port: int) -> str:
+    """
+    The demo's own database, made anew each time: its day always begins in the same morning.
+
+    It carries the port, which is known to be free: no running demo can lose its database to another.
+    """
+    path = folder / f"demo-{port}.sqlite"
     for leftover in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         leftover.unlink(missing_ok=True)
     return f"sqlite:///{path}"

@@ -44,6 +44,8 @@ def create_app(
         title="doseflow",
         docs_url=None,
         redoc_url=None,
+        # Any content type is read as JSON, as the other doors do; foreign pages are stopped by the origin check.
+        strict_content_type=False,
         lifespan=_watching(watch),
         middleware=[
             Middleware(SecurityHeaders),

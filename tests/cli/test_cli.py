@@ -100,7 +100,7 @@ def test_the_demo_runs_its_cycles_and_a_replay_gives_the_same_plan(tmp_path, fre
     done = run("demo", *QUICK_DEMO, "--cycles", "4", "--port", free_port, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("cycle") >= 4
-    again = run("replay", "latest", "--store", "sqlite:///var/demo.sqlite", cwd=tmp_path)
+    again = run("replay", "latest", "--store", f"sqlite:///var/demo-{free_port}.sqlite", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "the same plan" in again.stdout
 
@@ -199,3 +199,30 @@ def test_doctor_says_what_it_found(tmp_path, free_port):
     assert done.returncode == 0, done.stdout
     assert "Python" in done.stdout
     assert "SQLite" in done.stdout
+
+
+def test_a_result_that_cannot_be_written_is_one_sentence(tmp_path):
+    done = run("plan", "--state", str(EXAMPLE), "--json", "nowhere/plan.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert one_sentence(done) == "nowhere/plan.json: No such file or directory"
+
+
+def test_secrets_are_not_shown(tmp_path):
+    done = run(
+        "config",
+        "show",
+        cwd=tmp_path,
+        DOSEFLOW_WEBHOOK__SECRET="whsec_not_for_eyes",  # noqa: S106 - made up
+        DOSEFLOW_STORE__URL="postgresql://user:hunter2@host/db",
+    )
+    assert done.returncode == 0
+    assert "not_for_eyes" not in done.stdout
+    assert "hunter2" not in done.stdout
+    assert "user:***@host" in done.stdout
+
+
+def test_lines_are_whole_in_a_pipe(tmp_path, free_port):
+    done = run("demo", *QUICK_DEMO, "--cycles", "2", "--port", free_port, cwd=tmp_path)
+    cycles = [line for line in done.stdout.splitlines() if "planner" in line]
+    assert len(cycles) == 2
+    assert all("vaccinated today" in line for line in cycles)

@@ -3,8 +3,8 @@ How long the feasible layer takes: `python tests/feasible/bench_feasible.py --si
 
 Prints milliseconds on the wall and of this thread's processor time (the one to read on a busy machine) for proposals
 that need the solver, for the same ones trimmed instead, and for the plans that came out, which are allowed as they are;
-and of the solver alone, relaxed and in whole numbers, with the columns that it was given. `--untidy` takes states full of
-trouble and proposals that mostly collide.
+and of the solver alone, relaxed and in whole numbers, with the columns that it was given. `--untidy` takes states full
+of trouble and proposals that mostly collide.
 """
 
 from __future__ import annotations
