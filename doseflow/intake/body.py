@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -200,7 +200,9 @@ def _with_id(report: SiteReport) -> SiteReport:
     if report.report_id is not None:
         return report
     content = orjson.dumps(report)
-    return replace(report, report_id=f"content-{hashlib.blake2b(content, digest_size=16).hexdigest()}")
+    digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+    # Time first, so that the ids of one moment lie together in the index of whoever keeps them.
+    return replace(report, report_id=f"{report.valid_at.astimezone(UTC):%Y%m%dT%H%M%SZ}-{digest}")
 
 
 def _site_id_of(raw: bytes, outcome: SiteReport | ReportRefused) -> str | None:

@@ -65,7 +65,7 @@ def report_payloads(world: World, five_minutes_ago: World, reporters: Reporters)
     stamp = round(world.epoch_minutes)
     payloads = []
     for idx, site in enumerate(reporters.city.sites):
-        payload: dict[str, Any] = {"site_id": site.site_id, "valid_at": valid_at, "report_id": f"{idx}-{stamp}"}
+        payload: dict[str, Any] = {"site_id": site.site_id, "valid_at": valid_at, "report_id": f"{stamp}-{idx:05d}"}
         for name, values in columns.items():
             payload[name] = values[idx]
         for name in untold.get(idx, ()):

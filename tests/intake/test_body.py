@@ -229,7 +229,7 @@ def test_without_a_name_the_content_names_the_report():
     different = document | {"doses_given": 13}
     first, same, other = (read(one)[0].received.report for one in (document, reordered, different))
     assert first.report_id == same.report_id != other.report_id
-    assert first.report_id.startswith("content-")
+    assert first.report_id.startswith(f"{first.valid_at:%Y%m%dT%H%M}")
     items = read([document, reordered])
     assert type(items[1].error) is ReportRepeated
 
