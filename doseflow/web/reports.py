@@ -149,7 +149,8 @@ def _problem_of_refused(submission: Submission, *, is_list: bool) -> Problem:
     if not is_list:
         only = refused[0].error
         return Problem(problem_of(only), str(only), field=only.field, reason=only.reason)
-    detail = f"{len(refused)} of {accepted + len(refused)} reports were refused; the others were accepted"
+    others = "the others were accepted" if accepted else "none was accepted"
+    detail = f"{len(refused)} of {accepted + len(refused)} reports were refused; {others}"
     first = refused[0].error
     return Problem(
         REPORTS_REFUSED,

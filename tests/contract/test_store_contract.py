@@ -1,4 +1,8 @@
-"""What every store promises, whatever database is under it: the promises of ReportStore, PlanStore and Outbox."""
+"""
+What every store promises, whatever database is under it: the promises of ReportStore, PlanStore and Outbox.
+
+Over 500 lines, since it is one contract: whoever brings another store reads and runs this file whole.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Cities, states and proposals for the tests of the feasible room: a tidy one, and any number of untidy ones."""
+"""
+Cities, states and proposals for the tests of the feasible room: a tidy one, and any number of untidy ones.
+
+Over 500 lines, since a state has 17 classes and a proposal 11 kinds, and the untidy ones must reach every corner.
+"""
 
 from __future__ import annotations
 
