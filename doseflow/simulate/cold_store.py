@@ -2,69 +2,85 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
+from array_api_compat import device
 
-from doseflow.domain.city import BoolArray, FloatArray, IntArray
+from doseflow.simulate.arrays import namespace, where
+from doseflow.simulate.draws import Array, Draws, standard_normal
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.world import Fridges, Lots, World
 
 
-def power_is_on(world: World) -> BoolArray:
+def power_is_on(world: World) -> Array:
     """Whether a site has power, (S,)."""
     day = world.day
     return ~((day.power_off_from <= world.epoch_minutes) & (world.epoch_minutes < day.power_off_until))
 
 
-def cool(world: World, opened_vials: FloatArray, rng: np.random.Generator, params: StepParams) -> World:
+def cool(world: World, opened_vials: Array, draws: Draws, params: StepParams) -> World:
     """
     Let one step pass in every fridge.
 
     A running fridge falls back to its set-point with a time constant and a first-order noise; one that stands still
     drifts to the room. Each vial fetched, by fridge (S, F), lets warm air in.
     """
-    assumed, fridges = params.assumed, world.fridges
-    runs = power_is_on(world)[:, None] & (world.epoch_minutes < world.day.fridge_fails_at)
+    assumed, fridges, xp = params.assumed, world.fridges, namespace(world.fridges.volume_litres)
+    runs = power_is_on(world)[..., None] & (world.epoch_minutes < world.day.fridge_fails_at)
     pre_cooled = world.epoch_minutes < fridges.pre_cool_until
-    aim = np.where(pre_cooled, fridges.pre_cool_celsius, fridges.set_point_celsius)
-    aim = np.where(runs, aim, assumed.ambient_celsius)
-    minutes = np.where(runs, assumed.cooling_minutes, assumed.warming_minutes)
-    kept = np.exp(-assumed.step_minutes / minutes)
-    noise = assumed.fridge_noise_celsius * np.sqrt(1 - kept**2) * rng.standard_normal(aim.shape)
-    temperature = aim + (fridges.temperature_celsius - aim) * kept + noise + assumed.door_kick_celsius * opened_vials
+    aim = xp.where(pre_cooled, fridges.pre_cool_celsius, fridges.set_point_celsius)
+    aim = xp.where(runs, aim, xp.full_like(aim, assumed.ambient_celsius))
+    kept = _by_state(xp, runs, *(math.exp(-assumed.step_minutes / minutes) for minutes in _time_constants(params)))
+    noise = xp.astype(standard_normal(xp, draws, tuple(aim.shape)), aim.dtype) * assumed.fridge_noise_celsius
+    drifted = aim + (fridges.temperature_celsius - aim) * kept + noise * xp.sqrt(1 - kept**2)
+    temperature = drifted + assumed.door_kick_celsius * opened_vials
     fridges = replace(fridges, temperature_celsius=temperature)
     return replace(world, fridges=fridges, lots=_with_excursions(world.lots, temperature, params))
 
 
-def _with_excursions(lots: Lots, temperature_celsius: FloatArray, params: StepParams) -> Lots:
-    at_lot = np.take_along_axis(temperature_celsius, lots.fridge_slot, axis=-1)
+def _time_constants(params: StepParams) -> tuple[float, float]:
+    return params.assumed.cooling_minutes, params.assumed.warming_minutes
+
+
+def _by_state(xp: Any, runs: Array, when_running: float, when_not: float) -> Array:
+    running = xp.astype(runs, xp.float64)
+    return when_running * running + when_not * (1 - running)
+
+
+def _with_excursions(lots: Lots, temperature_celsius: Array, params: StepParams) -> Lots:
+    xp = namespace(lots.excursion_minutes)
+    at_lot = xp.take_along_axis(temperature_celsius, lots.fridge_slot, axis=-1)
     low, high = params.storage_low_celsius[lots.product_idx], params.storage_high_celsius[lots.product_idx]
-    outside = (at_lot < low) | (at_lot > high)
+    outside = xp.astype((at_lot < low) | (at_lot > high), lots.excursion_minutes.dtype)
     return replace(lots, excursion_minutes=lots.excursion_minutes + outside * params.assumed.step_minutes)
 
 
-def used_litres(lots: Lots, fridges: Fridges, params: StepParams) -> FloatArray:
+def used_litres(lots: Lots, fridges: Fridges, params: StepParams) -> Array:
     """Volume in use of each fridge, (S, F): unopened vials, and one vial where doses of it are open."""
-    vials = lots.unopened_doses / params.doses_per_vial[lots.product_idx] + (lots.open_doses > 0)
+    xp = namespace(lots.open_doses)
+    opened = xp.astype(lots.open_doses > 0, params.litres_per_vial.dtype)
+    vials = lots.unopened_doses / params.doses_per_vial[lots.product_idx] + opened
     return by_fridge(vials * params.litres_per_vial[lots.product_idx], lots, fridges)
 
 
-def fridge_excursion_minutes(lots: Lots, fridges: Fridges) -> FloatArray:
+def fridge_excursion_minutes(lots: Lots, fridges: Fridges) -> Array:
     """Longest excursion among the lots of each fridge, (S, F); 0 where it holds none."""
-    spent = np.where(lots.is_free, 0.0, lots.excursion_minutes)
-    longest: FloatArray = np.where(_in_fridge(lots, fridges), spent[..., None, :], 0.0).max(axis=-1)
-    return longest
+    xp = namespace(lots.excursion_minutes)
+    spent = where(~lots.is_free, lots.excursion_minutes)
+    return xp.max(_of_fridge(spent, lots, fridges), axis=-1)
 
 
-def by_fridge(of_lot: IntArray | FloatArray, lots: Lots, fridges: Fridges) -> FloatArray:
-    """Sum over the lots of each fridge, (S, F)."""
-    total: FloatArray = np.where(_in_fridge(lots, fridges), of_lot[..., None, :], 0.0).sum(axis=-1)
-    return total
+def by_fridge(of_lot: Array, lots: Lots, fridges: Fridges) -> Array:
+    """Sum over the lots of each fridge, (S, F), in float64."""
+    xp = namespace(of_lot)
+    return xp.sum(_of_fridge(xp.astype(of_lot, xp.float64), lots, fridges), axis=-1)
 
 
-def _in_fridge(lots: Lots, fridges: Fridges) -> BoolArray:
-    """Whether each lot place belongs to each fridge, (S, F, L)."""
-    slots = np.arange(fridges.volume_litres.shape[-1])
-    belongs: BoolArray = lots.fridge_slot[..., None, :] == slots[:, None]
-    return belongs
+def _of_fridge(of_lot: Array, lots: Lots, fridges: Fridges) -> Array:
+    """What is of each lot place where it belongs to each fridge, else 0, (S, F, L)."""
+    xp = namespace(of_lot)
+    slots = xp.arange(fridges.volume_litres.shape[-1], device=device(of_lot))
+    belongs = lots.fridge_slot[..., None, :] == slots[:, None]
+    return xp.astype(belongs, of_lot.dtype) * of_lot[..., None, :]

@@ -1,14 +1,16 @@
-"""Who comes in a step: booked people at their minute, walk-ins by chance, and those sent on by other sites."""
+"""Who comes in a step: booked people at their minute, walk-ins at theirs, and those sent on by other sites."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
-
-from doseflow.domain.city import FloatArray, IntArray
+from doseflow.simulate.arrays import namespace, where
 from doseflow.simulate.day_profile import DAY_MINUTES
+from doseflow.simulate.draws import Array, Draws, rounded_by_chance
 from doseflow.simulate.step_params import StepParams
+from doseflow.simulate.table import Table, added_at, rounds
 from doseflow.simulate.world import NUM_SERVED, World
 from doseflow.units import PERIOD_MINUTES
 
@@ -22,96 +24,131 @@ class Comers:
     joined it. `diverted` walk-ins were sent to another site before they came and are not among the arrived.
     """
 
-    arrived: IntArray
-    walked_in: IntArray
-    diverted: IntArray
-    balked: IntArray
-    turned_away: IntArray
-    staying: IntArray
+    arrived: Array
+    walked_in: Array
+    diverted: Array
+    balked: Array
+    turned_away: Array
+    staying: Array
 
 
-def people_coming(
-    world: World, posts_staffed: IntArray, rng: np.random.Generator, params: StepParams
-) -> tuple[World, Comers]:
-    """Who comes in the step that ends now; the world has taken up bookings of the last minute and diversions."""
-    world = book_free_slots(world, rng, params)
-    booked = _booked_now(world, params)
-    period = world.day.period_of(world.epoch_minutes)
-    expected = world.day.walk_ins_per_minute[..., period] * params.assumed.step_minutes
-    walked_in = rng.poisson(expected)
-    world, diverted = _divert(world, walked_in, rng, params)
+def people_coming(world: World, posts_staffed: Array, draws: Draws, params: StepParams) -> tuple[World, Comers]:
+    """Who comes in the step that ends now; the world has taken up bookings of the last period and diversions."""
+    xp = namespace(world.coming_people)
+    if _begins_period(world, params):
+        world = book_free_slots(world, draws, params)
+    booked, walked_in = (_of_step(people, world, params) for people in (world.coming_people, world.walk_ins_people))
+    world, diverted = _divert(world, walked_in, params)
     walked_in = walked_in - diverted
     arrived = booked + walked_in
     too_late = (world.epoch_minutes >= world.day.closes) | ~world.day.works_today
-    turned_away = np.where(too_late, arrived, 0)
-    balked = rng.binomial(arrived - turned_away, _balk_share(world, posts_staffed, params))
+    turned_away = where(too_late, arrived)
+    expected = xp.astype(arrived - turned_away, xp.float32) * _balk_share(world, posts_staffed, params)
+    balked = xp.minimum(rounded_by_chance(xp, expected, draws.uniform(tuple(arrived.shape))), arrived - turned_away)
     return world, Comers(arrived, walked_in, diverted, balked, turned_away, arrived - turned_away - balked)
 
 
-def _booked_now(world: World, params: StepParams) -> IntArray:
-    """Booked people of the whole minutes that this step completes."""
-    until = int(np.floor(world.epoch_minutes - world.day.midnight + 1e-9))
-    start = int(np.floor(world.epoch_minutes - world.day.midnight - params.assumed.step_minutes + 1e-9))
-    minutes = slice(max(start, 0), max(min(until, DAY_MINUTES), 0))
-    people: IntArray = world.coming_people[..., minutes].sum(axis=-1, dtype=np.int64)
-    return people
+def _begins_period(world: World, params: StepParams) -> bool:
+    into = (world.epoch_minutes - world.day.midnight) % PERIOD_MINUTES
+    return bool(into < params.assumed.step_minutes - 1e-9)
 
 
-def _balk_share(world: World, posts_staffed: IntArray, params: StepParams) -> FloatArray:
+def _of_step(people: Array, world: World, params: StepParams) -> Array:
+    """People of the whole minutes that this step completes, (S,), int32."""
+    xp, since_midnight = namespace(people), world.epoch_minutes - world.day.midnight
+    until = math.floor(since_midnight + 1e-9)
+    start = math.floor(since_midnight - params.assumed.step_minutes + 1e-9)
+    minutes = people[..., max(start, 0) : max(min(until, DAY_MINUTES), 0)]
+    return xp.sum(minutes, axis=-1, dtype=xp.int32)
+
+
+def _balk_share(world: World, posts_staffed: Array, params: StepParams) -> Array:
     """
-    Share that turns at the door, (S,): none up to an expected wait, all at another, linear between; none before
-    opening.
+    Share that turns at the door, (S,), float32: none up to an expected wait, all at another, linear between; none
+    before opening.
     """
-    assumed = params.assumed
-    waiting = world.queued_people[..., :NUM_SERVED].sum(axis=-1)
-    minutes_per_person = params.mean_service_minutes[:NUM_SERVED] / np.maximum(posts_staffed[..., :NUM_SERVED], 1)
-    expected_minutes = waiting * minutes_per_person.max(axis=-1)
+    xp, assumed = namespace(posts_staffed), params.assumed
+    waiting = xp.astype(xp.sum(world.queued_people, axis=-1), xp.float64)
+    posts = posts_staffed[..., :NUM_SERVED]
+    minutes_per_person = params.mean_service_minutes[:NUM_SERVED] / xp.maximum(posts, xp.ones_like(posts))
+    expected_minutes = waiting * xp.max(minutes_per_person, axis=-1)
     span = max(assumed.balk_full_minutes - assumed.balk_from_minutes, 1e-9)
-    share = np.clip((expected_minutes - assumed.balk_from_minutes) / span, 0, 1)
-    return np.where(world.epoch_minutes >= world.day.opens, share, 0.0)
+    share = xp.clip((expected_minutes - assumed.balk_from_minutes) / span, 0, 1)
+    is_open = world.epoch_minutes >= world.day.opens
+    return xp.astype(where(is_open, share), xp.float32)
 
 
-def book_free_slots(world: World, rng: np.random.Generator, params: StepParams) -> World:
-    """Let offered slots that are still ahead be booked; who books one will come, or not, like everybody."""
-    assumed, day = params.assumed, world.day
-    first = day.period_of(world.epoch_minutes) + 1
-    ahead = world.free_slots[..., first:]
-    if not ahead.any():
+def book_free_slots(world: World, draws: Draws, params: StepParams) -> World:
+    """
+    Let offered slots that are still ahead be booked, once a period; who books one will come, or not, like everybody.
+
+    Nobody who books now can have come before now. Who books a slot in the same period comes at the same minute.
+    """
+    xp = namespace(world.free_slots)
+    share = 1 - math.exp(-PERIOD_MINUTES / params.assumed.slot_booking_mean_minutes)
+    shape = tuple(world.free_slots.shape)
+    # Drawn whether or not slots are free, so that the same seed stays the same day whatever is released or held.
+    chance = draws.uniform(shape)
+    first = min(world.minute_of_day // PERIOD_MINUTES + 1, shape[-1])
+    expected = xp.astype(world.free_slots[..., first:], xp.float32) * share
+    booked = xp.astype(rounded_by_chance(xp, expected, chance[..., first:]), world.free_slots.dtype)
+    if not bool(xp.any(booked > 0)):
         return world
-    share = 1 - np.exp(-assumed.step_minutes / assumed.slot_booking_mean_minutes)
-    site_idx, offset = np.nonzero(ahead)
-    booked = rng.binomial(ahead[site_idx, offset], share)
-    taken = np.zeros_like(world.free_slots)
-    taken[site_idx, first + offset] = booked
-    site_of_person, period = np.repeat(site_idx, booked), np.repeat(first + offset, booked)
-    shows = rng.random(len(site_of_person)) >= day.habits.no_show_share[site_of_person]
-    early = rng.normal(day.habits.mean_early_minutes[site_of_person], assumed.early_sd_minutes)
-    # Nobody who books now can have come before now.
-    soonest = np.floor(world.epoch_minutes - day.midnight) + 1
-    minute = np.clip(np.rint(period * PERIOD_MINUTES - early), soonest, DAY_MINUTES - 1).astype(np.int64)
-    coming = world.coming_people.copy()
-    np.add.at(coming, (site_of_person[shows], minute[shows]), 1)
+    taken = xp.concat([xp.zeros_like(world.free_slots[..., :first]), booked], axis=-1)
     return replace(
         world,
         free_slots=world.free_slots - taken,
         booked_people=world.booked_people + taken,
-        coming_people=coming,
+        coming_people=_with_new_comers(xp, world, taken),
     )
 
 
-def _divert(world: World, walked_in: IntArray, rng: np.random.Generator, params: StepParams) -> tuple[World, IntArray]:
+def _with_new_comers(xp: Any, world: World, taken: Array) -> Array:
+    """The minutes at which people come, with those who have just booked, (S, 1440)."""
+    flat = xp.reshape(taken, (-1,))
+    at = xp.nonzero(flat)[0]
+    site, period = at // taken.shape[-1], at % taken.shape[-1]
+    comes_share = world.day.habits.comes_share
+    chance, early = (xp.reshape(of_slot, (-1,))[at % math.prod(of_slot.shape)] for of_slot in _habits(world))
+    people = rounded_by_chance(xp, flat[at] * comes_share[site % comes_share.shape[-1]], chance)
+    minute = xp.round(period * PERIOD_MINUTES - early)
+    minute = xp.astype(xp.clip(minute, world.minute_of_day + 1, DAY_MINUTES - 1), xp.int64)
+    return added_at(world.coming_people, site * DAY_MINUTES + minute, people)
+
+
+def _habits(world: World) -> tuple[Array, Array]:
+    return world.same_day.show_chance, world.same_day.early_minutes
+
+
+def _divert(world: World, walked_in: Array, params: StepParams) -> tuple[World, Array]:
     """Walk-ins sent to a neighbour: most go, and come there after the way."""
-    diverted = np.zeros_like(walked_in)
-    table = world.diversions[(world.diversions["until"] > world.epoch_minutes) & (world.diversions["people"] > 0)]
-    if not len(table):
-        return (replace(world, diversions=table) if len(world.diversions) else world), diverted
-    table, coming = table.copy(), world.coming_people.copy()
-    for row in table:
-        site = row["from_idx"]
-        asked = min(int(row["people"]), int(walked_in[site] - diverted[site]))
-        going = rng.binomial(asked, params.assumed.walk_in_follows_share)
-        row["people"] -= asked
-        diverted[site] += going
-        comes_at = world.epoch_minutes - world.day.midnight + row["travel_minutes"]
-        coming[row["to_idx"], min(int(comes_at), DAY_MINUTES - 1)] += going
-    return replace(world, diversions=table, coming_people=coming), diverted
+    xp = namespace(walked_in)
+    diverted = xp.zeros_like(walked_in)
+    if not len(world.diversions):
+        return world, diverted
+    table = world.diversions
+    table = table.where((table["until"] > world.epoch_minutes) & (table["people"] > 0))
+    coming, left_over = world.coming_people, table.where(table["people"] < 0)
+    for part in rounds(table, "from_idx"):
+        part, coming, diverted = _divert_once(world, part, coming, walked_in, diverted, params)
+        left_over = left_over.followed_by(part)
+    return replace(world, diversions=left_over, coming_people=coming), diverted
+
+
+def _divert_once(
+    world: World, part: Table, coming: Array, walked_in: Array, diverted: Array, params: StepParams
+) -> tuple[Table, Array, Array]:
+    xp, site = namespace(walked_in), part["from_idx"]
+    there = xp.astype(xp.reshape(walked_in - diverted, (-1,))[site], xp.int64)
+    asked = xp.minimum(part["people"], there)
+    # The share that follows is kept exactly over the whole order: its rounding runs through the people asked so far.
+    share = params.assumed.walk_in_follows_share
+    going = _floor(xp, part["people"] * share) - _floor(xp, (part["people"] - asked) * share)
+    minute = world.minute_of_day + xp.astype(part["travel_minutes"], xp.int64)
+    at = part["to_idx"] * DAY_MINUTES + xp.clip(minute, 0, DAY_MINUTES - 1)
+    left = part.replacing(people=part["people"] - asked)
+    return left, added_at(coming, at, going), added_at(diverted, site, going)
+
+
+def _floor(xp: Any, values: Array) -> Array:
+    return xp.astype(xp.floor(values + 1e-9), xp.int64)

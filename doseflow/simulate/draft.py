@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from doseflow.domain.city import City, IntArray
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.world import DIVERSION, DOSE_TRIP, STAFF_TRIP, Fridges, Lots, Totals, Vans, World
+from doseflow.simulate.table import Schema, Table, table_of
+from doseflow.simulate.world import DIVERSION, DOSE_TRIP, STAFF_TRIP, Fridges, Lots, Totals, Vans, World, with_staff
 
 
 @dataclass
@@ -60,9 +61,8 @@ def draft_of(world: World, city: City, params: StepParams) -> WorldDraft:
 
 def world_of(draft: WorldDraft) -> World:
     """The world that the draft has become."""
-    return replace(
+    world = replace(
         draft.world,
-        staff_people=draft.staff_people,
         stations_open=draft.stations_open,
         free_slots=draft.free_slots,
         coming_people=draft.coming_people,
@@ -74,11 +74,12 @@ def world_of(draft: WorldDraft) -> World:
         dose_trips=_with_rows(draft.world.dose_trips, draft.dose_trips, DOSE_TRIP),
         diversions=_with_rows(draft.world.diversions, draft.diversions, DIVERSION),
     )
+    return with_staff(world, draft.staff_people)
 
 
 def _copied(table: Any) -> Any:
     return type(table)(**{item.name: getattr(table, item.name).copy() for item in fields(table)})
 
 
-def _with_rows(table: NDArray[np.void], rows: list[tuple[Any, ...]], dtype: np.dtype[np.void]) -> NDArray[np.void]:
-    return np.concatenate([table, np.array(rows, dtype=dtype)]) if rows else table
+def _with_rows(table: Table, rows: list[tuple[Any, ...]], schema: Schema) -> Table:
+    return table.followed_by(table_of(schema, rows)) if rows else table

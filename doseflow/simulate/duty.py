@@ -1,57 +1,71 @@
-"""Who works now: shifts that begin and end, breaks, people at work, stations that can serve."""
+"""Who works now: shifts that begin and end, breaks, people at work, stations that can serve, and how fast."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
+from array_api_compat import device
 
-from doseflow.domain.city import BoolArray, IntArray
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX
-from doseflow.simulate.staffing import breaks_started
+from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.breaks import breaks_started, worked_hours
+from doseflow.simulate.draws import Array
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.world import World
+from doseflow.simulate.world import NUM_SERVED, World, with_staff
 
 
-def people_by_role_and_shift(world: World) -> IntArray:
-    """People on duty by the role they work as and their shift, (S, R, H)."""
-    people: IntArray = world.staff_people.sum(axis=(-4, -1))
-    return people
-
-
-def people_on_break(world: World, params: StepParams) -> IntArray:
+def people_on_break(world: World, params: StepParams) -> Array:
     """(S, R)."""
-    people, day, assumed = people_by_role_and_shift(world), world.day, params.assumed
+    people, day, assumed = world.on_duty_people, world.day, params.assumed
     begun = breaks_started(people, world.epoch_minutes, day.shift_starts, day.shift_ends, assumed)
     back_at = world.epoch_minutes - assumed.break_minutes
-    away: IntArray = begun - breaks_started(people, back_at, day.shift_starts, day.shift_ends, assumed)
-    on_break: IntArray = away.sum(axis=-1)
-    return on_break
+    away = begun - breaks_started(people, back_at, day.shift_starts, day.shift_ends, assumed)
+    return namespace(away).sum(away, axis=-1)
 
 
-def people_at_work(world: World, params: StepParams) -> IntArray:
+def people_at_work(world: World, params: StepParams) -> Array:
     """People on duty who are not on their break, by the role they work as, (S, R)."""
-    on_duty: IntArray = people_by_role_and_shift(world).sum(axis=-1)
-    return on_duty - people_on_break(world, params)
+    xp = namespace(world.on_duty_people)
+    return xp.sum(world.on_duty_people, axis=-1) - people_on_break(world, params)
 
 
-def posts(world: World, params: StepParams) -> IntArray:
+def posts(world: World, params: StepParams) -> Array:
     """Stations that are open and staffed, (S, R)."""
-    return np.minimum(world.stations_open, people_at_work(world, params))
+    xp = namespace(world.stations_open)
+    return xp.minimum(world.stations_open, people_at_work(world, params))
 
 
-def usable_seats(posts_staffed: IntArray, params: StepParams) -> IntArray:
+def pace(world: World, params: StepParams) -> Array | None:
+    """
+    Service times are multiplied by this for tiredness, (S, N), float32; None where nobody tires.
+
+    It grows with the mean hours that the people of a role have worked beyond the hours that leave no trace.
+    """
+    assumed = params.assumed
+    if assumed.fatigue_slowdown_share_per_hour == 0:
+        return None
+    xp = namespace(world.on_duty_people)
+    people = xp.astype(world.on_duty_people[..., :NUM_SERVED, :], xp.float64)
+    hours = worked_hours(world.epoch_minutes, world.day.shift_starts) - assumed.fatigue_after_hours
+    tired_hours = xp.sum(people * at_least_zero(hours), axis=-1)
+    everybody = xp.sum(people, axis=-1)
+    mean_hours = tired_hours / xp.maximum(everybody, xp.ones_like(everybody))
+    return xp.astype(1 + assumed.fatigue_slowdown_share_per_hour * mean_hours, xp.float32)
+
+
+def usable_seats(posts_staffed: Array, params: StepParams) -> Array:
     """Seats that somebody watches, (S,)."""
-    return np.minimum(params.seats_possible, posts_staffed[..., OBSERVATION_IDX] * params.seats_per_observer)
+    xp = namespace(posts_staffed)
+    return xp.minimum(params.seats_possible, posts_staffed[..., OBSERVATION_IDX] * params.seats_per_observer)
 
 
-def is_serving(world: World, params: StepParams) -> BoolArray:
+def is_serving(world: World, params: StepParams) -> Array:
     """Sites inside their hours, or not long past them, (S,)."""
     day, now = world.day, world.epoch_minutes
     return day.works_today & (day.opens <= now) & (now < day.closes + params.assumed.overtime_minutes)
 
 
-def has_ended(world: World, params: StepParams) -> BoolArray:
+def has_ended(world: World, params: StepParams) -> Array:
     """Sites whose day is over, (S,): past closing and overtime."""
     return world.epoch_minutes >= world.day.closes + params.assumed.overtime_minutes
 
@@ -59,25 +73,25 @@ def has_ended(world: World, params: StepParams) -> BoolArray:
 def change_shifts(world: World, params: StepParams) -> World:
     """Send home whose shift has ended in this step and bring on duty whose shift begins."""
     before, now, day = world.epoch_minutes - params.assumed.step_minutes, world.epoch_minutes, world.day
-    begins = np.flatnonzero((before < day.shift_starts) & (day.shift_starts <= now))
-    ends = np.flatnonzero((before < day.shift_ends) & (day.shift_ends <= now))
-    return with_shifts(world, begins, ends, params) if len(begins) or len(ends) else world
+    begins = (before < day.shift_starts) & (day.shift_starts <= now)
+    ends = (before < day.shift_ends) & (day.shift_ends <= now)
+    xp = namespace(begins)
+    return with_shifts(world, begins, ends, params) if bool(xp.any(begins | ends)) else world
 
 
-def with_shifts(world: World, begins: IntArray, ends: IntArray, params: StepParams) -> World:
+def with_shifts(world: World, begins: Array, ends: Array, params: StepParams) -> World:
     """
-    The world with these shifts begun and ended.
+    The world with these shifts begun and ended, truth values, (H,).
 
     Where a shift changes, the site opens as many stations as it has people; otherwise only orders open or close them.
     """
-    staff, rostered = world.staff_people.copy(), world.day.rostered_people
-    staff[..., ends, :] = 0
-    for role in range(NUM_ROLES):
-        staff[..., role, role, begins, 0] = rostered[..., role, begins]
-    changed = rostered[..., np.union1d(begins, ends)].sum(axis=(-2, -1)) > 0
-    stations = np.minimum(staff.sum(axis=(-4, -2, -1)), params.stations_possible)
-    return replace(
-        world,
-        staff_people=staff,
-        stations_open=np.where(changed[..., None], stations, world.stations_open),
-    )
+    xp, rostered = namespace(world.staff_people), world.day.rostered_people
+    staff = where(~(begins | ends)[:, None], world.staff_people)
+    coming = where(begins, rostered)
+    own_role = xp.eye(NUM_ROLES, dtype=staff.dtype, device=device(staff))[:, :, None]
+    own = staff[..., 0] + coming[..., None, :, :] * own_role
+    staff = xp.concat([own[..., None], staff[..., 1:]], axis=-1)
+    world = with_staff(world, staff)
+    changed = xp.sum(where(begins | ends, rostered), axis=(-2, -1)) > 0
+    stations = xp.minimum(xp.sum(world.on_duty_people, axis=-1), params.stations_possible)
+    return replace(world, stations_open=xp.where(changed[..., None], stations, world.stations_open))

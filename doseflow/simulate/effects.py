@@ -31,6 +31,7 @@ from doseflow.domain.roles import ROLE_TO_IDX, STAGE_TO_IDX
 from doseflow.simulate.cold_store import used_litres
 from doseflow.simulate.draft import WorldDraft
 from doseflow.simulate.staffing import QUALIFIED
+from doseflow.simulate.table import table_of
 from doseflow.simulate.trips import stored
 from doseflow.simulate.vials import is_usable
 from doseflow.simulate.world import DOSE_TRIP, NUM_MOVES
@@ -139,8 +140,9 @@ def finish_fridge_move(draft: WorldDraft, move: FridgeMove, _rng: np.random.Gene
     if not _has_room(draft, site_idx, to_slot, site_idx, place, move.doses):
         return f"{move.to_fridge_id} has no room"
     _load(draft, site_idx, place, site_idx, to_slot, move.doses, draft.now)
-    draft.lots = stored(draft.lots, np.array(draft.dose_trips[first:], dtype=DOSE_TRIP))
-    del draft.dose_trips[first:]
+    moving = draft.dose_trips[first:]
+    draft.lots, without_shelf = stored(draft.lots, table_of(DOSE_TRIP, moving))
+    draft.dose_trips[first:] = moving if len(without_shelf) else []
     return ""
 
 

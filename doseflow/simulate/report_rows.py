@@ -11,9 +11,9 @@ import numpy as np
 from doseflow.domain.city import City
 from doseflow.domain.report import Incident, Power
 from doseflow.domain.roles import NUM_ROLES, ROLES
+from doseflow.simulate.breaks import breaks_started, worked_hours
 from doseflow.simulate.cold_store import fridge_excursion_minutes, power_is_on, used_litres
-from doseflow.simulate.duty import people_by_role_and_shift
-from doseflow.simulate.staffing import QUALIFIED, breaks_started, worked_hours
+from doseflow.simulate.staffing import QUALIFIED
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.world import World
 from doseflow.units import MINUTES_PER_HOUR, datetime_from_epoch_minutes
@@ -52,7 +52,7 @@ def staff_rows(world: World) -> Rows:
 
 def fatigue_rows(world: World, params: StepParams) -> Rows:
     """Mean hours worked and breaks due within the hour, by role on duty."""
-    people, day, assumed = people_by_role_and_shift(world), world.day, params.assumed
+    people, day, assumed = world.on_duty_people, world.day, params.assumed
     in_an_hour = world.epoch_minutes + MINUTES_PER_HOUR
     due = breaks_started(people, in_an_hour, day.shift_starts, day.shift_ends, assumed)
     due -= breaks_started(people, world.epoch_minutes, day.shift_starts, day.shift_ends, assumed)

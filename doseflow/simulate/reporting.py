@@ -15,12 +15,13 @@ import orjson
 
 from doseflow.domain.city import City, FloatArray, IntArray
 from doseflow.domain.report import BOOKING_BINS, Weather
-from doseflow.domain.roles import OBSERVATION_IDX, STAGES
+from doseflow.domain.roles import STAGES
 from doseflow.simulate.effects import SLOTS_PER_BIN
+from doseflow.simulate.flow import last_wait_minutes
 from doseflow.simulate.report_faults import ReportFaults, untold_classes
 from doseflow.simulate.report_rows import fatigue_rows, fridge_rows, incident_rows, lot_rows, staff_rows, van_rows
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import World
 from doseflow.units import datetime_from_epoch_minutes
 
 __all__ = ["ReportFaults", "Reporters", "report_payloads", "site_reports"]
@@ -78,7 +79,7 @@ def _columns(world: World, before: World, reporters: Reporters) -> dict[str, lis
     """Every class as a list of length S."""
     totals, habits, params = world.totals, world.day.habits, reporters.params
     shares, early = habits.no_show_share.round(3).tolist(), habits.mean_early_minutes.round(1).tolist()
-    taken, possible = world.seated_people.sum(axis=-1).tolist(), params.seats_possible.tolist()
+    taken, possible = world.seated_people.tolist(), params.seats_possible.tolist()
     is_open, may_open = _by_stage(world.stations_open), _by_stage(params.stations_possible)
     vans, incidents = van_rows(world, reporters.city), incident_rows(world)
     return {
@@ -118,25 +119,19 @@ def _past_weeks(world: World, reporters: Reporters) -> list[list[int | None]]:
 
 
 def waiting_people(world: World) -> IntArray:
-    """People waiting by stage, (S, R); in the last, those who sit out their observation or wait for a seat."""
-    waiting = world.queued_people
-    waiting[..., OBSERVATION_IDX] += world.seated_people.sum(axis=-1)
+    """People waiting by stage, (S, R); in the last, those who sit out their observation."""
+    waiting: IntArray = np.concatenate([world.queued_people, world.seated_people[..., None]], axis=-1)
     return waiting
 
 
 def observed_wait_minutes(world: World, before: World, step_minutes: float) -> FloatArray:
     """
-    Wait on the way to the needle as the site sees it, (S,).
+    Wait on the way to the needle as the site sees it, (S,): the stages' waits added up.
 
-    At each stage it is the mean wait of those taken since `before`; where nobody was taken, the age of the longest
-    waiting person, 0 in an empty queue. The stages add up.
+    At each stage it is the wait of the last person taken since `before`, else the age of who is first in line.
     """
-    started = (world.totals.started - before.totals.started)[..., :NUM_SERVED]
-    waited = (world.totals.waited_started_minutes - before.totals.waited_started_minutes)[..., :NUM_SERVED]
-    queue = world.waiting_people[..., :NUM_SERVED, :]
-    last_age = queue.shape[-1] - 1
-    oldest = np.where(queue.any(axis=-1), last_age - np.argmax(queue[..., ::-1] > 0, axis=-1), 0) * step_minutes
-    wait_minutes: FloatArray = np.where(started > 0, waited / np.maximum(started, 1), oldest).sum(axis=-1)
+    has_taken = world.totals.started > before.totals.started
+    wait_minutes: FloatArray = last_wait_minutes(world.flow, has_taken, step_minutes).sum(axis=-1)
     return wait_minutes
 
 

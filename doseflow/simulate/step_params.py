@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doseflow.domain.city import City, FloatArray, IntArray
+from doseflow.domain.city import City
 from doseflow.domain.roles import OBSERVATION_IDX
+from doseflow.simulate.draws import Array
+from doseflow.simulate.flow import FlowRules
+from doseflow.simulate.lanes import Lanes, lanes_of
 from doseflow.simulate.parameters import (
     SimulationParams,
     fixed_service_minutes,
@@ -19,53 +22,45 @@ from doseflow.simulate.parameters import (
 @dataclass(frozen=True)
 class StepParams:
     """
-    Arrays of one city; R stages, K products.
+    Arrays of one city; S sites, R stages, K products. They live where the world's arrays live.
 
     Parameters
     ----------
-    fixed_steps
-        Steps of the fixed part of a service, (3,).
-    finish_share
-        Share of the people in the memoryless part who are done in one step, (3,).
-    stay_steps, long_stay_steps
-        Steps on a seat.
+    lanes
+        A lane for every station that a site can open.
     mean_service_minutes
         (R,).
+    stations_possible
+        (S, R).
+    seats_possible
+        (S,).
     """
 
     assumed: SimulationParams
-    fixed_steps: IntArray
-    finish_share: FloatArray
-    stay_steps: int
-    long_stay_steps: int
-    mean_service_minutes: FloatArray
-    stations_possible: IntArray
-    seats_possible: IntArray
+    flow: FlowRules
+    lanes: Lanes
+    mean_service_minutes: Array
+    stations_possible: Array
+    seats_possible: Array
     seats_per_observer: int
-    doses_per_vial: IntArray
-    litres_per_vial: FloatArray
-    in_use_minutes: FloatArray
-    storage_low_celsius: FloatArray
-    storage_high_celsius: FloatArray
-    excursion_budget_minutes: FloatArray
+    doses_per_vial: Array
+    litres_per_vial: Array
+    in_use_minutes: Array
+    storage_low_celsius: Array
+    storage_high_celsius: Array
+    excursion_budget_minutes: Array
 
 
 def step_params(city: City, assumed: SimulationParams) -> StepParams:
-    """The arrays of a city."""
+    """The arrays of a city, in numpy."""
     products = city.products
-    # A city that states its own service times keeps the assumed proportion of fixed to memoryless time.
-    pace = np.array(city.service_minutes) / np.array(mean_service_minutes(assumed))
-    fixed = steps_of(np.array(fixed_service_minutes(assumed)) * pace[:OBSERVATION_IDX], assumed)
-    random_minutes = np.array(random_service_minutes(assumed)) * pace[:OBSERVATION_IDX]
-    stay_pace = pace[OBSERVATION_IDX]
+    stations = np.array([site.stations_possible for site in city.sites], dtype=np.int64)
     return StepParams(
         assumed=assumed,
-        fixed_steps=fixed,
-        finish_share=_finish_share(fixed, random_minutes, assumed.step_minutes),
-        stay_steps=int(steps_of(np.array(assumed.observation_minutes * stay_pace), assumed)),
-        long_stay_steps=int(steps_of(np.array(assumed.long_observation_minutes * stay_pace), assumed)),
+        flow=flow_rules(city, assumed),
+        lanes=lanes_of(np, stations[:, :OBSERVATION_IDX]),
         mean_service_minutes=np.array(city.service_minutes),
-        stations_possible=np.array([site.stations_possible for site in city.sites], dtype=np.int64),
+        stations_possible=stations,
         seats_possible=np.array([site.seats_possible for site in city.sites], dtype=np.int64),
         seats_per_observer=city.seats_per_observer,
         doses_per_vial=np.array([p.doses_per_vial for p in products], dtype=np.int64),
@@ -77,17 +72,32 @@ def step_params(city: City, assumed: SimulationParams) -> StepParams:
     )
 
 
-def steps_of(minutes: FloatArray, assumed: SimulationParams) -> IntArray:
-    """Whole steps nearest to so many minutes."""
-    return np.rint(minutes / assumed.step_minutes).astype(np.int64)
+def flow_rules(city: City, assumed: SimulationParams) -> FlowRules:
+    """How people move; a city that states its own service times keeps the assumed share of fixed time in them."""
+    pace = np.array(city.service_minutes) / np.array(mean_service_minutes(assumed))
+    step = assumed.step_minutes
+    return FlowRules(
+        step_minutes=step,
+        fixed_minutes=tuple((np.array(fixed_service_minutes(assumed)) * pace[:OBSERVATION_IDX]).tolist()),
+        random_minutes=tuple((np.array(random_service_minutes(assumed)) * pace[:OBSERVATION_IDX]).tolist()),
+        observation_steps=_steps_of(assumed.observation_minutes * pace[OBSERVATION_IDX], step),
+        long_observation_steps=_steps_of(assumed.long_observation_minutes * pace[OBSERVATION_IDX], step),
+        long_observation_share=assumed.long_observation_share,
+        leave_after_steps=min(round(assumed.leave_after_minutes / step), round(NEVER_LEAVES_MINUTES / step)),
+        leave_share_per_step=leave_share(assumed),
+    )
 
 
-def _finish_share(fixed_steps: IntArray, random_minutes: FloatArray, step_minutes: float) -> FloatArray:
-    """
-    Share done in a step such that the mean is exact.
+NEVER_LEAVES_MINUTES = 120
+"""Who is set to leave only after so long never does."""
 
-    After a fixed part, the geometric time may be 0 steps; without one, it is at least 1 step.
-    """
-    after_fixed = step_minutes / (random_minutes + step_minutes)
-    alone = step_minutes / np.maximum(random_minutes, step_minutes)
-    return np.where(fixed_steps > 0, after_fixed, alone)
+
+def leave_share(assumed: SimulationParams) -> float:
+    """Share of those who have waited too long that leaves in one step."""
+    if assumed.leave_after_minutes >= NEVER_LEAVES_MINUTES:
+        return 0.0
+    return float(1 - (1 - assumed.leave_per_minute_share) ** assumed.step_minutes)
+
+
+def _steps_of(minutes: float, step_minutes: float) -> int:
+    return max(1, round(minutes / step_minutes))

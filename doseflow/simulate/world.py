@@ -1,63 +1,51 @@
 """
 World: the whole simulated city at one moment, as arrays. Nothing here moves; `transition.step` makes the next world.
 
-Axes: S sites, R roles or stages, A ages of one step, D steps of the fixed part of a service, E steps until a seat is
-free, H shifts, M moves made, L lot places of a site, F fridges, 288 periods and 1,440 minutes of the local day. The
-functions of the room read the last axes, so that a batch axis may come before S. Things on their way are tables, a
-row a trip. Moments are minutes since 1970 in UTC; a moment that never comes is infinite.
+Axes: S sites, R roles or stages, N = 3 served stages, H shifts, M moves made, L lot places of a site, F fridges, 288
+periods and 1,440 minutes of the local day. The functions of the room read the last axes, so that an axis B of replicas
+may come before S, and any library of the array API standard may hold the arrays. Things on their way are tables, a row
+a trip. Moments are minutes since 1970 in UTC; a moment that never comes is infinite.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from doseflow.domain.city import BoolArray, FloatArray, IntArray
+from doseflow.simulate.arrays import namespace
 from doseflow.simulate.day_plan import DayPlan
+from doseflow.simulate.draws import Array
+from doseflow.simulate.flow import Flow
+from doseflow.simulate.table import Schema, Table
 
-OLDEST_MINUTES = 120
-"""Age at which people who wait longer are counted together; sums of waiting stay exact beyond it."""
+REMEMBERED_MINUTES = 120
+"""Waits are told apart up to this; sums of waiting are exact beyond it."""
 NUM_SERVED = 3
 """Stages where a station serves: registration, screening, vaccination. Observation is a seat."""
 NUM_MOVES = 3
 """Moves made in a shift: none, one, two or more."""
 
-STAFF_TRIP = np.dtype(
-    [
-        ("to_idx", np.int64),
-        ("home_idx", np.int64),
-        ("works_as_idx", np.int64),
-        ("shift_idx", np.int64),
-        ("moves", np.int64),
-        ("people", np.int64),
-        ("arrives", np.float64),
-    ]
-)
+STAFF_TRIP: Schema = {
+    "to_idx": int,
+    "home_idx": int,
+    "works_as_idx": int,
+    "shift_idx": int,
+    "moves": int,
+    "people": int,
+    "arrives": float,
+}
 """People on their way to another site."""
-DOSE_TRIP = np.dtype(
-    [
-        ("to_idx", np.int64),
-        ("fridge_slot", np.int64),
-        ("lot_code", np.int64),
-        ("product_idx", np.int64),
-        ("doses", np.int64),
-        ("expires", np.float64),
-        ("excursion_minutes", np.float64),
-        ("arrives", np.float64),
-    ]
-)
+DOSE_TRIP: Schema = {
+    "to_idx": int,
+    "fridge_slot": int,
+    "lot_code": int,
+    "product_idx": int,
+    "doses": int,
+    "expires": float,
+    "excursion_minutes": float,
+    "arrives": float,
+}
 """Whole vials on their way to a site."""
-DIVERSION = np.dtype(
-    [
-        ("from_idx", np.int64),
-        ("to_idx", np.int64),
-        ("people", np.int64),
-        ("until", np.float64),
-        ("travel_minutes", np.float64),
-    ]
-)
+DIVERSION: Schema = {"from_idx": int, "to_idx": int, "people": int, "until": float, "travel_minutes": float}
 """Walk-ins that a site may still send to another."""
 
 
@@ -69,20 +57,19 @@ class Lots:
     `unopened_doses` are whole vials. `open_doses` are left of opened vials, good until `open_until`.
     """
 
-    code: IntArray
-    product_idx: IntArray
-    fridge_slot: IntArray
-    unopened_doses: IntArray
-    open_doses: IntArray
-    open_until: FloatArray
-    expires: FloatArray
-    excursion_minutes: FloatArray
+    code: Array
+    product_idx: Array
+    fridge_slot: Array
+    unopened_doses: Array
+    open_doses: Array
+    open_until: Array
+    expires: Array
+    excursion_minutes: Array
 
     @property
-    def is_free(self) -> BoolArray:
+    def is_free(self) -> Array:
         """Places that hold nothing, (S, L)."""
-        free: BoolArray = self.unopened_doses + self.open_doses == 0
-        return free
+        return self.unopened_doses + self.open_doses == 0
 
 
 @dataclass(frozen=True)
@@ -92,14 +79,14 @@ class Fridges:
     none.
     """
 
-    volume_litres: FloatArray
-    temperature_celsius: FloatArray
-    set_point_celsius: FloatArray
-    pre_cool_celsius: FloatArray
-    pre_cool_until: FloatArray
+    volume_litres: Array
+    temperature_celsius: Array
+    set_point_celsius: Array
+    pre_cool_celsius: Array
+    pre_cool_until: Array
 
     @property
-    def exists(self) -> BoolArray:
+    def exists(self) -> Array:
         """(S, F)."""
         return self.volume_litres > 0
 
@@ -108,38 +95,53 @@ class Fridges:
 class Vans:
     """Where each van stands, -1 while driving; until when it is bound; where it is heading. (V,)."""
 
-    site_idx: IntArray
-    busy_until: FloatArray
-    heading_to_idx: IntArray
+    site_idx: Array
+    busy_until: Array
+    heading_to_idx: Array
+
+
+@dataclass(frozen=True)
+class SameDayHabits:
+    """
+    Who books a slot on the day, (S, 288): a uniform number that decides who comes, and how early.
+
+    They are drawn beforehand, so that the same person takes the slot whatever else happens.
+    """
+
+    show_chance: Array
+    early_minutes: Array
 
 
 @dataclass(frozen=True)
 class Totals:
     """
-    What has happened since the world began, by site, (S,), or by stage, (S, R).
+    What has happened since the world began, by site, (S,), or by served stage, (S, N).
 
     Of the people who `arrived`, some `balked` at the door, some `left` a queue, some were `turned_away` past closing,
-    some were `served`, and the rest is inside. `waited_minutes` counts everybody who waits in every step, so it is
-    exact whatever became of them; `waited_started_minutes` is the waiting of those who were taken. `busy_minutes` and
-    `staffed_minutes` are those of people with a post in the first three stages.
+    some were `served` to the end of their observation, and the rest is inside. `waited_minutes` counts everybody who
+    waits in every step, whatever became of them. `joined` and `gone` are the two curves of each queue: what lies
+    between them waits, first in, first out. `busy_minutes` and `staffed_minutes` are those of people with a post,
+    `overtime_minutes` the busy ones after closing.
     """
 
-    arrived: IntArray
-    walked_in: IntArray
-    diverted: IntArray
-    balked: IntArray
-    left: IntArray
-    turned_away: IntArray
-    served: IntArray
-    started: IntArray
-    waited_minutes: FloatArray
-    waited_started_minutes: FloatArray
-    busy_minutes: FloatArray
-    staffed_minutes: FloatArray
-    doses_given: IntArray
-    doses_wasted: IntArray
-    doses_expired: IntArray
-    doses_discarded: IntArray
+    arrived: Array
+    walked_in: Array
+    diverted: Array
+    balked: Array
+    left: Array
+    turned_away: Array
+    served: Array
+    started: Array
+    joined: Array
+    gone: Array
+    waited_minutes: Array
+    busy_minutes: Array
+    staffed_minutes: Array
+    overtime_minutes: Array
+    doses_given: Array
+    doses_wasted: Array
+    doses_expired: Array
+    doses_discarded: Array
 
 
 @dataclass(frozen=True)
@@ -149,18 +151,21 @@ class World:
 
     Parameters
     ----------
-    waiting_people
-        By stage and age, youngest first, (S, R, A); in the last stage they wait for a seat.
-    in_fixed_service, in_random_service
-        People at a station: in the fixed part by steps left, (S, 3, D), and in the memoryless part, (S, 3).
-    seated_people
-        By steps until they leave, (S, E).
+    flow
+        Everybody inside.
     coming_people
-        Booked people by the minute of the local day at which they will come, (S, 1440).
+        Booked people, and walk-ins sent on by other sites, by the minute of the local day at which they will come,
+        (S, 1440).
+    walk_ins_people
+        Walk-ins by minute, (S, 1440).
+    same_day
+        Of those who book on the day itself.
     booked_people, free_slots
         Appointments taken and offered, (S, 288).
     staff_people
-        On duty by role at home, role worked as, shift and moves made, (S, R, R, H, M).
+        On duty by role at home, role worked as, shift and moves made, (S, R, R, H, M); set with `with_staff` only.
+    on_duty_people
+        Their sums by role worked as and shift, (S, R, H).
     stations_open
         (S, R).
     lot_numbers
@@ -169,40 +174,51 @@ class World:
 
     epoch_minutes: float
     day: DayPlan
-    waiting_people: NDArray[np.int32]
-    in_fixed_service: IntArray
-    in_random_service: IntArray
-    seated_people: IntArray
-    coming_people: NDArray[np.int32]
-    booked_people: IntArray
-    free_slots: IntArray
-    staff_people: IntArray
-    staff_trips: NDArray[np.void]
-    stations_open: IntArray
+    flow: Flow
+    coming_people: Array
+    walk_ins_people: Array
+    same_day: SameDayHabits
+    booked_people: Array
+    free_slots: Array
+    staff_people: Array
+    on_duty_people: Array
+    staff_trips: Table
+    stations_open: Array
     lots: Lots
     lot_numbers: tuple[str, ...]
-    dose_trips: NDArray[np.void]
+    dose_trips: Table
     fridges: Fridges
     vans: Vans
-    diversions: NDArray[np.void]
+    diversions: Table
     totals: Totals
 
     @property
-    def queued_people(self) -> IntArray:
-        """People waiting by stage, (S, R)."""
-        # Summed in the narrow type: widening first costs more than the sum, and no queue comes near the limit.
-        queued: IntArray = self.waiting_people.sum(axis=-1, dtype=self.waiting_people.dtype).astype(np.int64)
-        return queued
+    def minute_of_day(self) -> int:
+        """Whole minutes since local midnight."""
+        return int((self.epoch_minutes - self.day.midnight) // 1)
 
     @property
-    def in_service_people(self) -> IntArray:
-        """People at a station, (S, 3)."""
-        in_fixed: IntArray = self.in_fixed_service.sum(axis=-1)
-        return in_fixed + self.in_random_service
+    def queued_people(self) -> Array:
+        """People waiting by served stage, (S, N)."""
+        return self.flow.queued
 
     @property
-    def inside_people(self) -> IntArray:
+    def in_service_people(self) -> Array:
+        """People at a station, (S, N)."""
+        return self.flow.in_service
+
+    @property
+    def seated_people(self) -> Array:
+        """People in their observation, (S,)."""
+        return self.flow.seated
+
+    @property
+    def inside_people(self) -> Array:
         """Everybody at the site who is not staff, (S,)."""
-        waiting: IntArray = self.queued_people.sum(axis=-1)
-        inside: IntArray = waiting + self.in_service_people.sum(axis=-1) + self.seated_people.sum(axis=-1)
-        return inside
+        return self.flow.inside
+
+
+def with_staff(world: World, staff_people: Array) -> World:
+    """The world with other people on duty."""
+    xp = namespace(staff_people)
+    return replace(world, staff_people=staff_people, on_duty_people=xp.sum(staff_people, axis=(-4, -1)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 import numpy as np
 
 from doseflow.domain.city import City
 from doseflow.simulate.day_plan import plan_day
+from doseflow.simulate.draws import NumpyDraws
 from doseflow.simulate.incidents import NONE
 from doseflow.simulate.opening import initial_world
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.synthetic_city import SyntheticDays, synthetic_city
+from doseflow.simulate.synthetic_city import SyntheticDays
 from doseflow.simulate.transition import step
 from doseflow.simulate.world import World
 
@@ -28,14 +28,7 @@ def begin(city: City, params: StepParams, seed: int = 1) -> World:
 
 def live(world: World, minutes: int, params: StepParams, seed: int = 2) -> World:
     """The world so many steps later."""
-    rng = np.random.default_rng(seed)
+    draws = NumpyDraws(np.random.default_rng(seed))
     for _ in range(minutes):
-        world, _ = step(world, rng, params)
+        world = step(world, draws, params)
     return world
-
-
-def one_station_city() -> City:
-    """One site whose first stage has one station; the later stages are no obstacle."""
-    city = synthetic_city(1)
-    site = replace(city.sites[0], stations_possible=(1, 500, 500, 500), seats_possible=5000, daily_capacity_people=500)
-    return replace(city, sites=(site,))

@@ -9,6 +9,7 @@ import pytest
 from simulated_worlds import begin
 
 from doseflow.simulate.cold_store import cool, fridge_excursion_minutes, used_litres
+from doseflow.simulate.draws import NumpyDraws
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.step_params import step_params
 
@@ -23,7 +24,7 @@ def still(small_city):
 
 
 def cooled(world, params, minutes, seed=1):
-    rng = np.random.default_rng(seed)
+    rng = NumpyDraws(np.random.default_rng(seed))
     for _ in range(minutes):
         world = replace(world, epoch_minutes=world.epoch_minutes + 1)
         world = cool(world, np.zeros_like(world.fridges.volume_litres), rng, params)
@@ -75,7 +76,7 @@ def test_lots_count_the_minutes_outside_their_band_and_the_fridge_tells_the_wors
 
 def test_running_fridges_stay_in_band_as_much_as_measured_ones(small_city, small_params, fresh_world):
     # 98.9 to 99.9 % of runtime in range (PMC8022346).
-    world, rng, inside = fresh_world, np.random.default_rng(1), []
+    world, rng, inside = fresh_world, NumpyDraws(np.random.default_rng(1)), []
     for _ in range(600):
         world = cool(world, np.zeros_like(world.fridges.volume_litres), rng, small_params)
         temperature = world.fridges.temperature_celsius[world.fridges.exists]

@@ -12,6 +12,7 @@ from simulated_worlds import live
 from doseflow.domain.decisions import DecisionKind
 from doseflow.domain.roles import Role
 from doseflow.simulate.draft import draft_of, world_of
+from doseflow.simulate.draws import NumpyDraws
 from doseflow.simulate.effects import CARRYING
 from doseflow.simulate.transition import step
 
@@ -120,12 +121,12 @@ def test_a_dose_transfer_goes_by_van_and_arrives_whole(scene):
     assert after.lots.unopened_doses[giver].sum() == world.lots.unopened_doses[giver].sum() - transfer.doses
     assert after.vans.site_idx[0] == -1
     before_there = int(after.lots.unopened_doses[taker].sum() + after.lots.open_doses[taker].sum())
-    rng, given_there = np.random.default_rng(5), 0
+    draws, start = NumpyDraws(np.random.default_rng(5)), after.totals
     for _ in range(int(np.ceil(transfer.travel_minutes))):
-        after, counts = step(after, rng, params)
-        given_there += int(counts.doses_given[taker] + counts.doses_wasted[taker])
+        after = step(after, draws, params)
+    used = after.totals.doses_given + after.totals.doses_wasted - start.doses_given - start.doses_wasted
     on_hand = int(after.lots.unopened_doses[taker].sum() + after.lots.open_doses[taker].sum())
-    assert on_hand == before_there - given_there + transfer.doses
+    assert on_hand == before_there - used[taker] + transfer.doses
     assert after.vans.site_idx[0] == taker
 
 
@@ -258,4 +259,4 @@ def test_walk_ins_that_are_sent_on_come_to_the_neighbour(scene):
     assert 1 <= diverted <= order.people
     booked = live(busy, 1, params).coming_people[taker].sum()
     assert later.coming_people[taker].sum() >= booked + diverted
-    assert live(after, 40, params).diversions.size == 0
+    assert len(live(after, 40, params).diversions) == 0

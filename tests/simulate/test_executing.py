@@ -13,17 +13,18 @@ from pydantic import TypeAdapter
 
 from doseflow.domain.orders import NEXT_STATES, OrderReceipt, OrderState
 from doseflow.errors import InputWrong
+from doseflow.simulate.draws import NumpyDraws
 from doseflow.simulate.executing import carry_out, decision_from_payload, errands_of
 from doseflow.simulate.transition import step
 
 
 def play(world, city, params, orders, minutes, seed=1):
     """Let the sites read the orders and live on; the world and the receipts."""
-    rng, chance = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    rng, chance = np.random.default_rng(seed), NumpyDraws(np.random.default_rng(seed + 1))
     errands = errands_of(orders, (), world.epoch_minutes, params, rng)
     receipts = []
     for _ in range(minutes):
-        world, _ = step(world, chance, params)
+        world = step(world, chance, params)
         world, errands, given = carry_out(world, errands, city, params, rng)
         receipts += given
     return world, errands, receipts

@@ -12,8 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from simulated_worlds import live
 
 from doseflow.domain.report import Incident, SiteReport, Weather
+from doseflow.simulate.draws import NumpyDraws
+from doseflow.simulate.flow import last_wait_minutes
 from doseflow.simulate.report_faults import NO_FAULTS, SITE_CLASSES, ReportFaults, sent_reports
 from doseflow.simulate.reporting import Reporters, observed_wait_minutes, report_payloads, site_reports
+from doseflow.simulate.transition import step
 from doseflow.units import datetime_from_epoch_minutes
 
 ADAPTER = TypeAdapter(SiteReport)
@@ -59,7 +62,7 @@ def test_a_report_tells_the_last_five_minutes_and_the_moment(told, five_minutes,
     assert [one.doses_given for one in told] == (totals.doses_given - earlier.doses_given).tolist()
     assert sum(one.doses_given for one in told) > 0
     assert [one.waiting_people.registration for one in told] == now.queued_people[:, 0].tolist()
-    assert [one.seats.taken for one in told] == now.seated_people.sum(axis=1).tolist()
+    assert [one.seats.taken for one in told] == now.seated_people.tolist()
     assert [one.stations.open.vaccination for one in told] == now.stations_open[:, 2].tolist()
 
 
@@ -91,23 +94,38 @@ def test_no_appointment_lies_past_midnight(fresh_world, small_city, small_params
     assert payload["booked_people"] == [2, 0, 0, 0, 0, 0, 0, 0]
 
 
-def test_the_observed_wait_is_the_mean_wait_of_those_just_taken(five_minutes):
-    before, now = five_minutes
-    observed = observed_wait_minutes(now, before, 1.0)
-    started = (now.totals.started - before.totals.started)[:, :3]
-    waited = (now.totals.waited_started_minutes - before.totals.waited_started_minutes)[:, :3]
-    busy = (started > 0).all(axis=1)
-    assert busy.any()
-    assert observed[busy] == pytest.approx((waited[busy] / started[busy]).sum(axis=1))
-    assert observed.max() > 0
+def test_the_observed_wait_is_that_of_the_last_person_taken_followed_by_hand(fresh_world, small_params):
+    draws, world, lines = NumpyDraws(np.random.default_rng(2)), fresh_world, {}
+    last_taken = {}
+    for minute in range(240):
+        before, world = world, step(world, draws, small_params)
+        joined, gone = (getattr(world.totals, name) - getattr(before.totals, name) for name in ("joined", "gone"))
+        for at in np.ndindex(joined.shape):
+            line = lines.setdefault(at, [])
+            line += [minute] * int(joined[at])
+            for _ in range(int(gone[at])):
+                last_taken[at] = minute, line.pop(0)
+    period_ago = live(fresh_world, 235, small_params)
+    observed = last_wait_minutes(world.flow, world.totals.started > period_ago.totals.started, 1.0)
+    checked = 0
+    for at, (minute, joined_at) in last_taken.items():
+        if minute == 239:
+            assert observed[at] == minute - joined_at
+            checked += 1
+    assert checked > 10
+    assert observed.max() > 3
 
 
 def test_where_nobody_is_taken_the_longest_waiting_person_is_told(five_minutes, small_city, small_params):
     now = five_minutes[1]
-    waiting = np.zeros_like(now.waiting_people)
-    waiting[0, 0, 17] = 1
-    alone = replace(now, waiting_people=waiting)
-    assert observed_wait_minutes(alone, alone, 1.0).tolist() == [17.0, *[0.0] * (small_city.num_sites - 1)]
+    nobody = np.zeros_like(now.flow.joined)
+    alone = nobody.copy()
+    alone[0, 0] = 1
+    ages = len(now.flow.joined_before)
+    came_17_minutes_ago = tuple(alone if age <= 17 else nobody for age in range(ages))
+    flow = replace(now.flow, queued=alone, joined=alone, gone=nobody, joined_before=came_17_minutes_ago)
+    waiting = replace(now, flow=flow)
+    assert observed_wait_minutes(waiting, waiting, 1.0).tolist() == [17.0, *[0.0] * (small_city.num_sites - 1)]
 
 
 def test_incidents_are_flagged_while_they_last(five_minutes, small_city, small_params):
