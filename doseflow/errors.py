@@ -12,6 +12,7 @@ Everything doseflow raises on purpose.
     │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
+    │   ├── ScenarioWrong          a scenario file breaks its schema
     │   └── SnapshotWrong          a state file breaks its schema
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
@@ -98,6 +99,10 @@ class SettingsWrong(InputWrong):
 
 class CityWrong(InputWrong):
     """A city file or a city's name cannot be read as a city."""
+
+
+class ScenarioWrong(InputWrong):
+    """A scenario file or a scenario's name cannot be read as a scenario."""
 
 
 class SnapshotWrong(InputWrong):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from array_api_compat import device
 
-from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.arrays import at_least_zero, namespace
 from doseflow.simulate.draws import Array
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.units import MINUTES_PER_HOUR
@@ -17,12 +19,34 @@ def breaks_started(
     How many of each group, (S, R, H), have begun their break by a moment; breaks start evenly over the break window.
     """
     xp = namespace(people)
-    into_window = (epoch_minutes - shift_starts - params.break_after_minutes) / params.break_window_minutes
-    # Sites differ in when a break falls, else the city's small sites would all pause together.
-    phase = (0.5 + 0.618 * xp.arange(people.shape[-3], dtype=xp.float64, device=device(people))[:, None, None]) % 1
-    begun = xp.astype(xp.floor(people * into_window - phase) + 1, people.dtype)
+    moment = xp.asarray([epoch_minutes], dtype=xp.float64, device=device(people))
+    return _started(xp, people, moment, shift_starts, shift_ends, params)[0, ...]
+
+
+def people_resting(
+    people: Array, epoch_minutes: float, shift_starts: Array, shift_ends: Array, params: SimulationParams
+) -> Array:
+    """How many of each group, (S, R, H), are on their break."""
+    xp = namespace(people)
+    now_and_then = [epoch_minutes, epoch_minutes - params.break_minutes]
+    moments = xp.asarray(now_and_then, dtype=xp.float64, device=device(people))
+    started = _started(xp, people, moments, shift_starts, shift_ends, params)
+    return started[0, ...] - started[1, ...]
+
+
+def _started(
+    xp: Any, people: Array, moments: Array, shift_starts: Array, shift_ends: Array, params: SimulationParams
+) -> Array:
+    """Breaks begun by each moment, (moments, S, R, H)."""
+    into_window = (moments[:, None] - shift_starts - params.break_after_minutes) / params.break_window_minutes
+    # Nobody has a break in a short shift: its window never comes.
     has_break = shift_ends - shift_starts > params.break_shift_minutes
-    return where(has_break, xp.minimum(at_least_zero(begun), people))
+    into_window = xp.where(has_break, into_window, xp.full_like(into_window, -1.0))
+    # Sites differ in when a break falls, else the city's small sites would all pause together.
+    phase = (0.5 + 0.618 * xp.arange(people.shape[-3], dtype=xp.float64, device=device(people))) % 1
+    shape = (-1, *(1,) * (people.ndim - 1), into_window.shape[-1])
+    begun = xp.floor(people * xp.reshape(into_window, shape) + (1 - phase)[:, None, None])
+    return xp.minimum(xp.astype(at_least_zero(begun), people.dtype), people)
 
 
 def worked_hours(epoch_minutes: float, shift_starts: Array) -> Array:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from array_api_compat import device
 
 from doseflow.simulate.arrays import namespace, where
 from doseflow.simulate.draws import Array, Draws, standard_normal
 from doseflow.simulate.step_params import StepParams
+from doseflow.simulate.table import added_at
 from doseflow.simulate.world import Fridges, Lots, World
 
 
@@ -20,40 +20,52 @@ def power_is_on(world: World) -> Array:
     return ~((day.power_off_from <= world.epoch_minutes) & (world.epoch_minutes < day.power_off_until))
 
 
-def cool(world: World, opened_vials: Array, draws: Draws, params: StepParams) -> World:
+def cooled(world: World, lots: Lots, opened_vials: Array, draws: Draws, params: StepParams) -> tuple[Fridges, Lots]:
     """
-    Let one step pass in every fridge.
+    One step later: the fridges, and the lots in them with their time outside their band.
 
     A running fridge falls back to its set-point with a time constant and a first-order noise; one that stands still
-    drifts to the room. Each vial fetched, by fridge (S, F), lets warm air in.
+    drifts to the room. Each vial fetched, by lot place (S, L), lets warm air into its fridge.
     """
     assumed, fridges, xp = params.assumed, world.fridges, namespace(world.fridges.volume_litres)
     runs = power_is_on(world)[..., None] & (world.epoch_minutes < world.day.fridge_fails_at)
     pre_cooled = world.epoch_minutes < fridges.pre_cool_until
     aim = xp.where(pre_cooled, fridges.pre_cool_celsius, fridges.set_point_celsius)
     aim = xp.where(runs, aim, xp.full_like(aim, assumed.ambient_celsius))
-    kept = _by_state(xp, runs, *(math.exp(-assumed.step_minutes / minutes) for minutes in _time_constants(params)))
-    noise = xp.astype(standard_normal(xp, draws, tuple(aim.shape)), aim.dtype) * assumed.fridge_noise_celsius
-    drifted = aim + (fridges.temperature_celsius - aim) * kept + noise * xp.sqrt(1 - kept**2)
-    temperature = drifted + assumed.door_kick_celsius * opened_vials
-    fridges = replace(fridges, temperature_celsius=temperature)
-    return replace(world, fridges=fridges, lots=_with_excursions(world.lots, temperature, params))
+    running, standing = (math.exp(-assumed.step_minutes / minutes) for minutes in _time_constants(params))
+    kept = standing + (running - standing) * runs
+    spread = noise_of_step(standing, assumed.fridge_noise_celsius)
+    spread = spread + (noise_of_step(running, assumed.fridge_noise_celsius) - spread) * runs
+    noise = standard_normal(xp, draws, tuple(aim.shape)) * spread
+    kick = assumed.door_kick_celsius * _fetched_by_fridge(opened_vials, lots, fridges)
+    temperature = aim + (fridges.temperature_celsius - aim) * kept + noise + kick
+    return replace(fridges, temperature_celsius=temperature), _with_excursions(lots, temperature, params)
+
+
+def noise_of_step(kept: float, noise_celsius: float) -> float:
+    """Noise of one step that keeps the noise of a first-order process at its standard deviation."""
+    return noise_celsius * math.sqrt(1 - kept**2)
 
 
 def _time_constants(params: StepParams) -> tuple[float, float]:
     return params.assumed.cooling_minutes, params.assumed.warming_minutes
 
 
-def _by_state(xp: Any, runs: Array, when_running: float, when_not: float) -> Array:
-    running = xp.astype(runs, xp.float64)
-    return when_running * running + when_not * (1 - running)
+def _fetched_by_fridge(opened_vials: Array, lots: Lots, fridges: Fridges) -> Array:
+    """Vials fetched from each fridge, (S, F): a handful in a step, so they are added one by one."""
+    xp = namespace(opened_vials)
+    flat = xp.reshape(opened_vials, (-1,))
+    at = xp.nonzero(flat)[0]
+    slots = fridges.volume_litres.shape[-1]
+    fridge = at // opened_vials.shape[-1] * slots + xp.reshape(lots.fridge_slot, (-1,))[at]
+    return added_at(xp.zeros_like(fridges.volume_litres), fridge, flat[at])
 
 
 def _with_excursions(lots: Lots, temperature_celsius: Array, params: StepParams) -> Lots:
     xp = namespace(lots.excursion_minutes)
     at_lot = xp.take_along_axis(temperature_celsius, lots.fridge_slot, axis=-1)
     low, high = params.storage_low_celsius[lots.product_idx], params.storage_high_celsius[lots.product_idx]
-    outside = xp.astype((at_lot < low) | (at_lot > high), lots.excursion_minutes.dtype)
+    outside = (at_lot < low) | (at_lot > high)
     return replace(lots, excursion_minutes=lots.excursion_minutes + outside * params.assumed.step_minutes)
 
 

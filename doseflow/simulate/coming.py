@@ -20,7 +20,7 @@ class Comers:
     """
     People of one step by site, (S,).
 
-    `arrived` came to the door: of them `balked` saw the queue and went, `turned_away` came past closing, `staying`
+    `arrived` came to the door: of them `balked` saw the queue and went, `turned_away` found it shut, `staying`
     joined it. `diverted` walk-ins were sent to another site before they came and are not among the arrived.
     """
 
@@ -41,8 +41,9 @@ def people_coming(world: World, posts_staffed: Array, draws: Draws, params: Step
     world, diverted = _divert(world, walked_in, params)
     walked_in = walked_in - diverted
     arrived = booked + walked_in
-    too_late = (world.epoch_minutes >= world.day.closes) | ~world.day.works_today
-    turned_away = where(too_late, arrived)
+    day, now = world.day, world.epoch_minutes
+    is_shut = (now >= day.closes) | ~day.works_today | day.is_closed_by_incident(now)
+    turned_away = where(is_shut, arrived)
     expected = xp.astype(arrived - turned_away, xp.float32) * _balk_share(world, posts_staffed, params)
     balked = xp.minimum(rounded_by_chance(xp, expected, draws.uniform(tuple(arrived.shape))), arrived - turned_away)
     return world, Comers(arrived, walked_in, diverted, balked, turned_away, arrived - turned_away - balked)
@@ -82,16 +83,15 @@ def book_free_slots(world: World, draws: Draws, params: StepParams) -> World:
     """
     Let offered slots that are still ahead be booked, once a period; who books one will come, or not, like everybody.
 
-    Nobody who books now can have come before now. Who books a slot in the same period comes at the same minute.
+    Nobody who books now can have come before now. Who books a slot in the same period comes at the same minute. Which
+    slots are taken is a systematic sample: one number a site, so that chance is used up alike whatever is free.
     """
     xp = namespace(world.free_slots)
     share = 1 - math.exp(-PERIOD_MINUTES / params.assumed.slot_booking_mean_minutes)
-    shape = tuple(world.free_slots.shape)
-    # Drawn whether or not slots are free, so that the same seed stays the same day whatever is released or held.
-    chance = draws.uniform(shape)
-    first = min(world.minute_of_day // PERIOD_MINUTES + 1, shape[-1])
-    expected = xp.astype(world.free_slots[..., first:], xp.float32) * share
-    booked = xp.astype(rounded_by_chance(xp, expected, chance[..., first:]), world.free_slots.dtype)
+    first = min(world.minute_of_day // PERIOD_MINUTES + 1, world.free_slots.shape[-1])
+    up_to = xp.cumulative_sum(world.free_slots[..., first:], axis=-1, include_initial=True) * share
+    up_to = xp.floor(up_to + draws.uniform((*up_to.shape[:-1], 1)))
+    booked = xp.astype(up_to[..., 1:] - up_to[..., :-1], world.free_slots.dtype)
     if not bool(xp.any(booked > 0)):
         return world
     taken = xp.concat([xp.zeros_like(world.free_slots[..., :first]), booked], axis=-1)

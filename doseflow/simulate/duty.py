@@ -8,7 +8,7 @@ from array_api_compat import device
 
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX
 from doseflow.simulate.arrays import at_least_zero, namespace, where
-from doseflow.simulate.breaks import breaks_started, worked_hours
+from doseflow.simulate.breaks import people_resting, worked_hours
 from doseflow.simulate.draws import Array
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.world import NUM_SERVED, World, with_staff
@@ -16,11 +16,9 @@ from doseflow.simulate.world import NUM_SERVED, World, with_staff
 
 def people_on_break(world: World, params: StepParams) -> Array:
     """(S, R)."""
-    people, day, assumed = world.on_duty_people, world.day, params.assumed
-    begun = breaks_started(people, world.epoch_minutes, day.shift_starts, day.shift_ends, assumed)
-    back_at = world.epoch_minutes - assumed.break_minutes
-    away = begun - breaks_started(people, back_at, day.shift_starts, day.shift_ends, assumed)
-    return namespace(away).sum(away, axis=-1)
+    people, day = world.on_duty_people, world.day
+    resting = people_resting(people, world.epoch_minutes, day.shift_starts, day.shift_ends, params.assumed)
+    return namespace(people).sum(resting, axis=-1)
 
 
 def people_at_work(world: World, params: StepParams) -> Array:
@@ -46,10 +44,10 @@ def pace(world: World, params: StepParams) -> Array | None:
         return None
     xp = namespace(world.on_duty_people)
     people = xp.astype(world.on_duty_people[..., :NUM_SERVED, :], xp.float64)
-    hours = worked_hours(world.epoch_minutes, world.day.shift_starts) - assumed.fatigue_after_hours
-    tired_hours = xp.sum(people * at_least_zero(hours), axis=-1)
-    everybody = xp.sum(people, axis=-1)
-    mean_hours = tired_hours / xp.maximum(everybody, xp.ones_like(everybody))
+    hours = at_least_zero(worked_hours(world.epoch_minutes, world.day.shift_starts) - assumed.fatigue_after_hours)
+    sums = people @ xp.stack([hours, xp.ones_like(hours)], axis=-1)
+    tired_hours, everybody = sums[..., 0], sums[..., 1]
+    mean_hours = tired_hours / (everybody + (everybody == 0))
     return xp.astype(1 + assumed.fatigue_slowdown_share_per_hour * mean_hours, xp.float32)
 
 
@@ -62,7 +60,8 @@ def usable_seats(posts_staffed: Array, params: StepParams) -> Array:
 def is_serving(world: World, params: StepParams) -> Array:
     """Sites inside their hours, or not long past them, (S,)."""
     day, now = world.day, world.epoch_minutes
-    return day.works_today & (day.opens <= now) & (now < day.closes + params.assumed.overtime_minutes)
+    in_hours = (day.opens <= now) & (now < day.closes + params.assumed.overtime_minutes)
+    return day.works_today & in_hours & ~day.is_closed_by_incident(now)
 
 
 def has_ended(world: World, params: StepParams) -> Array:

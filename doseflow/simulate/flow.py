@@ -104,7 +104,8 @@ class FlowCounts:
     What happened in one step, int32.
 
     `joined`, `started`, `left` and `served` (the service ended) are (B, S, N); `finished` (the seat was left) is (B,
-    S). `waited_minutes`, float32, is the waiting of all who stood in each queue, (B, S, N).
+    S). `waited_minutes` is the waiting of all who stood in each queue, and `busy_minutes` the work of each stage's
+    servers, both float64, (B, S, N).
     """
 
     joined: Array
@@ -113,6 +114,7 @@ class FlowCounts:
     served: Array
     finished: Array
     waited_minutes: Array
+    busy_minutes: Array
 
 
 def empty_flow(xp: Any, rules: FlowRules, lanes: Lanes, replicas: tuple[int, ...], num_remembered: int) -> Flow:
@@ -188,8 +190,10 @@ def flow_step(
     )
     # Who is queued at the end waits through the next step, but for what is handed over to him then, which is taken off
     # when it is known.
-    waited = xp.astype(queued, xp.float32) * rules.step_minutes - lanes.sum_by_cell(over_minutes)
-    return after, FlowCounts(joined, started, left, served, finished, waited)
+    over = lanes.sum_by_cell(over_minutes)
+    waited = xp.astype(queued, xp.float64) * rules.step_minutes - over
+    worked = over + lanes.sum_by_cell(_worked_minutes(xp, flow.left_minutes, rules))
+    return after, FlowCounts(joined, started, left, served, finished, waited, worked)
 
 
 def emptied_queues(flow: Flow, ended: Array) -> tuple[Flow, Array]:
@@ -257,6 +261,13 @@ def _start(
     over = xp.where(is_early, -left_minutes, xp.zeros_like(left_minutes))
     idle_or_busy = xp.where(idle > 0, xp.full_like(left_minutes, xp.inf), left_minutes)
     return xp.where(starts, minutes - over, idle_or_busy), xp.astype(over, xp.float64)
+
+
+def _worked_minutes(xp: Any, left_minutes: Array, rules: FlowRules) -> Array:
+    """Minutes of the step in which each server works on whom it had before the step, (B, L), float64."""
+    is_busy = xp.isfinite(left_minutes)
+    worked = xp.clip(left_minutes, 0, rules.step_minutes)
+    return xp.astype(xp.where(is_busy, worked, xp.zeros_like(worked)), xp.float64)
 
 
 def _service_minutes(xp: Any, lanes: Lanes, uniform: Array, rules: FlowRules) -> Array:

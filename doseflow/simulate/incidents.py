@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import time
+from enum import StrEnum
 
 import numpy as np
 
 from doseflow.domain.city import City
+from doseflow.domain.report import Weather
 from doseflow.domain.roles import Role
 from doseflow.simulate.city_days import CityDay
+
+
+class SurgeShape(StrEnum):
+    """How a surge's people spread over its time."""
+
+    FLAT = "flat"
+    RAMP = "ramp"
+    """Rising from nothing to twice the mean in the middle, and falling again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,7 @@ class Surge:
     starts_at: time
     ends_at: time
     people_per_hour: float
+    shape: SurgeShape = SurgeShape.FLAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +64,68 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True)
+class Closure:
+    """A site serves nobody from one local time to another, although its staff and its bookings are there."""
+
+    site_idx: int
+    starts_at: time
+    ends_at: time
+
+
+@dataclass(frozen=True, slots=True)
+class WalkInChange:
+    """Walk-ins of a site are multiplied from one local time to another."""
+
+    site_idx: int
+    starts_at: time
+    ends_at: time
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class HabitChange:
+    """Booked people of a site behave unlike other days: some stay away, the others come earlier (negative: later)."""
+
+    site_idx: int
+    stays_away_share: float = 0.0
+    earlier_minutes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChange:
+    """A share of the vials of a site's deliveries does not come today; the rest comes so much later."""
+
+    site_idx: int
+    lost_share: float = 0.0
+    late_minutes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Incidents:
-    """The incidents of one day."""
+    """
+    The incidents of one day.
+
+    Parameters
+    ----------
+    travel_factor
+        Everything on the road takes so many times as long as the city's table says.
+    missing_vans
+        Positions of vans that are not to be had today.
+    weather
+        The weather of the day; drawn when not given.
+    """
 
     fridge_failures: tuple[FridgeFailure, ...] = ()
     power_cuts: tuple[PowerCut, ...] = ()
     surges: tuple[Surge, ...] = ()
     absences: tuple[Absence, ...] = ()
+    closures: tuple[Closure, ...] = ()
+    walk_in_changes: tuple[WalkInChange, ...] = ()
+    habit_changes: tuple[HabitChange, ...] = ()
+    delivery_changes: tuple[DeliveryChange, ...] = ()
+    travel_factor: float = 1.0
+    missing_vans: tuple[int, ...] = ()
+    weather: Weather | None = None
 
 
 NONE = Incidents()

@@ -41,14 +41,14 @@ class Lanes:
     def sum_by_cell(self, of_lane: Array) -> Array:
         """Sums over each cell's lanes, (B, L) -> (B, S, N), in the array's own type."""
         xp = namespace(of_lane)
-        up_to = xp.cumulative_sum(of_lane, axis=-1, include_initial=True)
+        up_to = xp.cumulative_sum(of_lane, axis=-1, dtype=of_lane.dtype, include_initial=True)
         sums = xp.take(up_to, self.end, axis=-1) - xp.take(up_to, self.start, axis=-1)
         return xp.reshape(sums, (*of_lane.shape[:-1], *self.shape))
 
     def rank(self, of_lane: Array) -> Array:
         """Of lanes marked 1, which one of its cell each is, counted from 1; int32, (B, L)."""
         xp = namespace(of_lane)
-        up_to = xp.cumulative_sum(of_lane, axis=-1, include_initial=True)
+        up_to = xp.cumulative_sum(of_lane, axis=-1, dtype=of_lane.dtype, include_initial=True)
         before_cell = xp.take(up_to, self.start, axis=-1)
         return up_to[..., 1:] - xp.take(before_cell, self.cell_of_lane, axis=-1)
 

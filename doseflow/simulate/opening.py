@@ -5,29 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.roles import NUM_ROLES
 from doseflow.simulate.cold_store import used_litres
 from doseflow.simulate.day_plan import NEVER, DayPlan
-from doseflow.simulate.day_profile import DAY_MINUTES, draw_coming
+from doseflow.simulate.day_profile import DAY_MINUTES, DAY_PERIODS, draw_coming, draw_walk_ins
 from doseflow.simulate.duty import with_shifts
+from doseflow.simulate.flow import empty_flow
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.products import SHELF_DAYS
 from doseflow.simulate.step_params import StepParams
+from doseflow.simulate.table import Table, table_of
 from doseflow.simulate.world import (
     DIVERSION,
     DOSE_TRIP,
     NUM_MOVES,
     NUM_SERVED,
-    OLDEST_MINUTES,
+    REMEMBERED_MINUTES,
     STAFF_TRIP,
     Fridges,
     Lots,
+    SameDayHabits,
     Totals,
     Vans,
     World,
+    with_staff,
 )
 
 LOT_PLACES = 12
@@ -48,29 +51,29 @@ def initial_world(city: City, day: DayPlan, params: StepParams, rng: np.random.G
     their way.
     """
     assumed, num_sites = params.assumed, city.num_sites
-    ages = round(OLDEST_MINUTES / assumed.step_minutes)
+    remembered = round(REMEMBERED_MINUTES / assumed.step_minutes) + 1
     fridges = _fridges_of(city)
     lots, lot_numbers = _initial_lots(city, day, fridges, params, rng)
     world = World(
         # Nothing stirs before this, and a night of empty steps would only cost time.
         epoch_minutes=max(day.midnight, float(day.opens.min()) - QUIET_UNTIL_MINUTES),
         day=day,
-        waiting_people=np.zeros((num_sites, NUM_ROLES, ages), dtype=np.int32),
-        in_fixed_service=np.zeros((num_sites, NUM_SERVED, max(1, int(params.fixed_steps.max()))), dtype=np.int64),
-        in_random_service=np.zeros((num_sites, NUM_SERVED), dtype=np.int64),
-        seated_people=np.zeros((num_sites, max(1, params.stay_steps, params.long_stay_steps)), dtype=np.int64),
+        flow=empty_flow(np, params.flow, params.lanes, (), remembered),
         coming_people=np.zeros((num_sites, DAY_MINUTES), dtype=np.int32),
+        walk_ins_people=np.zeros((num_sites, DAY_MINUTES), dtype=np.int32),
+        same_day=SameDayHabits(np.zeros((num_sites, DAY_PERIODS)), np.zeros((num_sites, DAY_PERIODS))),
         booked_people=day.booked_people,
         free_slots=day.free_slots,
         staff_people=np.zeros((num_sites, NUM_ROLES, NUM_ROLES, len(day.shift_starts), NUM_MOVES), dtype=np.int64),
-        staff_trips=np.zeros(0, STAFF_TRIP),
+        on_duty_people=np.zeros((num_sites, NUM_ROLES, len(day.shift_starts)), dtype=np.int64),
+        staff_trips=table_of(STAFF_TRIP),
         stations_open=np.zeros((num_sites, NUM_ROLES), dtype=np.int64),
         lots=lots,
         lot_numbers=lot_numbers,
-        dose_trips=np.zeros(0, DOSE_TRIP),
+        dose_trips=table_of(DOSE_TRIP),
         fridges=fridges,
         vans=_vans_at_home(city),
-        diversions=np.zeros(0, DIVERSION),
+        diversions=table_of(DIVERSION),
         totals=_zero_totals(num_sites),
     )
     return begin_day(world, city, day, params, rng)
@@ -80,28 +83,39 @@ def begin_day(world: World, city: City, day: DayPlan, params: StepParams, rng: n
     """
     The world with a new day: its bookings, its shifts not begun, its deliveries on their way; stock and totals go on.
     """
-    trips, lot_numbers = _deliveries(world, city, day, params, rng)
+    # A stream a concern: more walk-ins must not change who else comes, nor the deliveries.
+    booked_rng, walk_in_rng, same_day_rng, delivery_rng = rng.spawn(4)
+    trips, lot_numbers = _deliveries(world, city, day, params, delivery_rng)
     shape = (*world.staff_people.shape[:3], len(day.shift_starts), NUM_MOVES)
     world = replace(
         world,
         day=day,
-        coming_people=draw_coming(rng, day.booked_people, day.habits, params.assumed).astype(np.int32),
+        coming_people=draw_coming(booked_rng, day.booked_people, day.habits, params.assumed).astype(np.int32),
+        walk_ins_people=draw_walk_ins(walk_in_rng, day.walk_ins_per_minute),
+        same_day=same_day_habits(day, params, same_day_rng),
         booked_people=day.booked_people,
         free_slots=day.free_slots,
-        staff_people=np.zeros(shape, dtype=np.int64),
-        staff_trips=np.zeros(0, STAFF_TRIP),
-        diversions=np.zeros(0, DIVERSION),
-        dose_trips=np.concatenate([world.dose_trips, trips]),
+        staff_trips=table_of(STAFF_TRIP),
+        diversions=table_of(DIVERSION),
+        dose_trips=world.dose_trips.followed_by(trips),
         lot_numbers=lot_numbers,
     )
+    world = with_staff(world, np.zeros(shape, dtype=np.int64))
     is_on = (day.shift_starts <= world.epoch_minutes) & (world.epoch_minutes < day.shift_ends)
-    return with_shifts(world, np.flatnonzero(is_on), np.flatnonzero(~is_on), params)
+    return with_shifts(world, is_on, ~is_on, params)
+
+
+def same_day_habits(day: DayPlan, params: StepParams, rng: np.random.Generator) -> SameDayHabits:
+    """How those will behave who book on the day, drawn before anybody knows whether they do."""
+    shape = day.free_slots.shape
+    early = rng.normal(day.habits.early_today_minutes[:, None], params.assumed.early_sd_minutes, shape)
+    return SameDayHabits(show_chance=rng.random(shape), early_minutes=early)
 
 
 def _zero_totals(num_sites: int) -> Totals:
     counts = np.zeros(num_sites, dtype=np.int64)
     minutes = np.zeros(num_sites)
-    by_stage = np.zeros((num_sites, NUM_ROLES))
+    by_stage = np.zeros((num_sites, NUM_SERVED))
     return Totals(
         arrived=counts,
         walked_in=counts,
@@ -111,10 +125,12 @@ def _zero_totals(num_sites: int) -> Totals:
         turned_away=counts,
         served=counts,
         started=by_stage.astype(np.int64),
+        joined=by_stage.astype(np.int64),
+        gone=by_stage.astype(np.int64),
         waited_minutes=by_stage,
-        waited_started_minutes=by_stage,
-        busy_minutes=minutes,
-        staffed_minutes=minutes,
+        busy_minutes=by_stage,
+        staffed_minutes=by_stage,
+        overtime_minutes=minutes,
         doses_given=counts,
         doses_wasted=counts,
         doses_expired=counts,
@@ -212,23 +228,26 @@ def _wanted_doses(city: City, day: DayPlan, assumed: SimulationParams, rng: np.r
 
 def _deliveries(
     world: World, city: City, day: DayPlan, params: StepParams, rng: np.random.Generator
-) -> tuple[NDArray[np.void], tuple[str, ...]]:
+) -> tuple[Table, tuple[str, ...]]:
     """
     The day's deliveries as trips: whole vials, as many as the emptiest fridge has room for; what is more stays away.
     """
-    site_idx, product_idx = np.nonzero(day.today.delivered_doses)
+    delivered = day.today.delivered_doses
+    site_idx, product_idx = np.nonzero(delivered)
     free_litres = world.fridges.volume_litres - used_litres(world.lots, world.fridges, params)
-    arrives = day.midnight + rng.uniform(DELIVERED_FROM_MINUTES, DELIVERED_UNTIL_MINUTES, len(site_idx))
+    # Every site has its draw, so that a delivery that does not come leaves the hours of the others alone.
+    comes_at = rng.uniform(DELIVERED_FROM_MINUTES, DELIVERED_UNTIL_MINUTES, delivered.shape)[site_idx, product_idx]
+    arrives = day.midnight + comes_at + day.deliveries_late_minutes[site_idx]
     names, trips = list(world.lot_numbers), []
     first_code = len(names)
     names += [f"{product.product_id.upper()[:3]}-{day.today.day_on:%y%m%d}" for product in city.products]
     for site, product, at in zip(site_idx, product_idx, arrives, strict=True):
         slot = int(np.argmax(free_litres[site]))
-        vials = int(day.today.delivered_doses[site, product] // params.doses_per_vial[product])
+        vials = int(delivered[site, product] // params.doses_per_vial[product])
         vials = min(vials, int(max(free_litres[site, slot], 0) / params.litres_per_vial[product]))
         free_litres[site, slot] -= vials * params.litres_per_vial[product]
         expires = day.midnight + shelf_days(int(product)) * DAY_MINUTES
         doses = vials * params.doses_per_vial[product]
         if doses:
             trips.append((site, slot, first_code + product, product, doses, expires, 0.0, at))
-    return np.array(trips, dtype=DOSE_TRIP), tuple(names)
+    return table_of(DOSE_TRIP, trips), tuple(names)

@@ -14,6 +14,10 @@ HANLY = "Hanly et al. 2022, BMC Health Serv Res 22:1059 (hub model), assumed the
 WINTERTHUR = (
     "Winterthur vaccination centre, survey of over 10,000 visitors: 41 % come 20 min early or more, under 1 % late"
 )
+CZECH_SHORTFALL = (
+    "doses short of bookings on Czech site-days, April to May 2021: 1.6 % (tools/fit_profiles.py), less those whose "
+    "place a standby took; 2 % in Hanly et al., under 1 % (Denver) to 10 % (Santa Clara) and 20 %"
+)
 CDC_OBSERVATION = "CDC vaccine safety guidance: 15 min for all, 30 min with an allergy history"
 
 
@@ -40,7 +44,7 @@ class SimulationParams:
     long_observation_minutes: float = 30.0
     long_observation_share: float = 0.05
     standing_share: float = 0.2
-    no_show_share: float = 0.05
+    no_show_share: float = 0.02
     early_mean_minutes: float = 18.2
     early_sd_minutes: float = 7.8
     walk_in_share: float = 0.08
@@ -59,6 +63,8 @@ class SimulationParams:
     break_window_minutes: float = 120.0
     break_shift_minutes: float = 360.0
     overtime_minutes: float = 30.0
+    fatigue_after_hours: float = 4.0
+    fatigue_slowdown_share_per_hour: float = 0.01
     stock_days: float = 1.5
     stock_days_sd: float = 0.35
     ambient_celsius: float = 23.0
@@ -92,10 +98,10 @@ SOURCES: dict[str, Source] = {
     "long_observation_minutes": Source(CDC_OBSERVATION, 0, 60),
     "long_observation_share": Source(ASSUMED + ": share with an allergy history", 0, 0.2),
     "standing_share": Source(ASSUMED + ": people who may stand until a seat is free, share of seats", 0, 1),
-    "no_show_share": Source("under 1 % (Denver) to 10 % (Santa Clara) and 20 %; mean over sites", 0, 0.4),
+    "no_show_share": Source(CZECH_SHORTFALL + "; mean over sites", 0, 0.4),
     "early_mean_minutes": Source(WINTERTHUR + "; normal through both points", -30, 60),
     "early_sd_minutes": Source(WINTERTHUR + "; normal through both points", 0, 60),
-    "walk_in_share": Source(ASSUMED + ": no published figure was found; mean over sites", 0, 0.4),
+    "walk_in_share": Source(ASSUMED + ": no figure is published, so sweep the whole range; mean over sites", 0, 0.4),
     "same_day_booking_share": Source(ASSUMED + ": share of a day's slots still free at opening", 0, 0.5),
     "slot_booking_mean_minutes": Source(ASSUMED + ": mean time until an offered slot is booked", 1, 1000),
     "balk_from_minutes": Source(ASSUMED + ": expected wait from which people turn away at the door", 0, 1000),
@@ -113,6 +119,8 @@ SOURCES: dict[str, Source] = {
     "break_window_minutes": Source(ASSUMED + ": the breaks of a group start spread over this time", 1, 240),
     "break_shift_minutes": Source("Czech labour code section 88: shifts over 6 h have a break", 0, 720),
     "overtime_minutes": Source(ASSUMED + ": after closing, people inside are still served so long", 0, 240),
+    "fatigue_after_hours": Source(ASSUMED + ": hours at work that leave no trace on service times", 0, 24),
+    "fatigue_slowdown_share_per_hour": Source(ASSUMED + ": services last so much longer for each hour beyond", 0, 0.1),
     "stock_days": Source(ASSUMED + ": median stock in days of bookings at opening", 0, 10),
     "stock_days_sd": Source(ASSUMED + ": log-normal spread of it over sites", 0, 1),
     "ambient_celsius": Source(ASSUMED, -30, 50),
@@ -130,6 +138,8 @@ SOURCES: dict[str, Source] = {
     "told_follows_share": Source(ASSUMED + ": people who come at the time they are told", 0, 1),
 }
 
+ASSUMED_BY_ROSTER = ("planned_utilisation_share", "roster_knows_share", "staffing_mismatch_sd")
+"""Parameters of the everyday roster, which mean nothing where a roster is made for a stated load."""
 SEATS_PER_OBSERVER = 15
 """Assumed; seen 15 to 25 in published layouts."""
 

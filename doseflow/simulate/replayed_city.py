@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,6 +16,7 @@ from doseflow.simulate.city_choice import city_from_name, days_of
 from doseflow.simulate.city_days import Days
 from doseflow.simulate.day_plan import DayPlan, local_midnight, plan_day
 from doseflow.simulate.day_profile import DAY_MINUTES
+from doseflow.simulate.draws import NumpyDraws
 from doseflow.simulate.executing import Errand, carry_out, errands_of
 from doseflow.simulate.incidents import NONE, Incidents, demo_incidents
 from doseflow.simulate.opening import begin_day, initial_world
@@ -23,9 +24,10 @@ from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.past_weeks import doses_past_weeks, past_weeks_arrivals
 from doseflow.simulate.report_faults import HeldBack, ReportFaults, sent_reports
 from doseflow.simulate.reporting import Reporters, report_payloads
+from doseflow.simulate.scenario_roads import on_slow_roads, slow_roads, without_missing
 from doseflow.simulate.step_params import step_params
 from doseflow.simulate.transition import step
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import World
 from doseflow.units import PERIOD_MINUTES, datetime_from_epoch_minutes, epoch_minutes_from_datetime
 
 DEMO_DAY_ON = date(2021, 5, 20)
@@ -47,6 +49,11 @@ class _Streams:
     orders: np.random.Generator
     reports: np.random.Generator
     past: np.random.Generator
+    steps: np.random.Generator
+
+
+def _nothing(_world: World) -> None:
+    pass
 
 
 class SimulatedCity:
@@ -61,6 +68,8 @@ class SimulatedCity:
         The first local day.
     incidents
         What goes wrong on the first day; later days have no incident.
+    day
+        The first day as it was planned elsewhere; without it, it is planned here, with `incidents`.
     starts_at
         Local time of the first day at which the driver takes over; the hours before it have been lived through.
 
@@ -81,19 +90,23 @@ class SimulatedCity:
         incidents: Incidents = NONE,
         params: SimulationParams | None = None,
         starts_at: time = DEMO_STARTS_AT,
+        day: DayPlan | None = None,
     ) -> None:
         self.city = city
         self._days, self._seed, self._first_on = days, seed, day_on
         self._assumed = params or SimulationParams()
         self._params = step_params(city, self._assumed)
         self._faults = faults or ReportFaults()
-        self._rng = _Streams(*(np.random.default_rng([seed, stream]) for stream in range(5)))
+        self._rng = _Streams(*(np.random.default_rng([seed, stream]) for stream in range(6)))
+        self._draws = NumpyDraws(self._rng.steps)
         self._errands: tuple[Errand, ...] = ()
         self._taken_ids: set[str] = set()
         self._receipts: list[tuple[str, dict[str, Any]]] = []
         self._held: tuple[HeldBack, ...] = ()
-        day = self._plan_day(day_on, incidents)
-        self._world = initial_world(city, day, self._params, self._rng.world)
+        day = day or self._plan_day(day_on, incidents)
+        world = initial_world(city, day, self._params, self._rng.world)
+        self._world = replace(world, vans=without_missing(world.vans, day.missing_vans))
+        self._roads = slow_roads(city, day.travel_factor)
         self._reporters = self._reporters_of(day_on)
         self._live_until(local_midnight(city, day_on) + starts_at.hour * 60 + starts_at.minute)
 
@@ -136,9 +149,9 @@ class SimulatedCity:
         last_closing = float(world.day.closes.max()) + self._assumed.overtime_minutes
         return world.epoch_minutes >= last_closing and not world.inside_people.any()
 
-    def advance(self, minutes: float) -> None:
-        """Live so many minutes; a new local day begins at midnight."""
-        self._live_until(self._world.epoch_minutes + minutes)
+    def advance(self, minutes: float, on_step: Callable[[World], None] = _nothing) -> None:
+        """Live so many minutes; `on_step` sees the world after every step. A new local day begins at midnight."""
+        self._live_until(self._world.epoch_minutes + minutes, on_step)
 
     def advance_to_morning(self, starts_at: time = DEMO_STARTS_AT) -> None:
         """Live through the night until a local time of the next day."""
@@ -164,6 +177,7 @@ class SimulatedCity:
             A decision cannot be read.
         """
         known = {errand.order_id for errand in self._errands}
+        orders = on_slow_roads(orders, self._world.day.travel_factor)
         fresh = [order for order in orders if order["order_id"] not in self._taken_ids or order["order_id"] in known]
         self._errands = errands_of(fresh, self._errands, self._world.epoch_minutes, self._params, self._rng.orders)
         self._taken_ids.update(order["order_id"] for order in orders)
@@ -186,9 +200,9 @@ class SimulatedCity:
         """
         world, totals = self._world, self._world.totals
         arrived, lost = totals.arrived.sum(), totals.balked.sum() + totals.left.sum() + totals.turned_away.sum()
-        waited = totals.waited_minutes[:, :NUM_SERVED].sum()
+        waited = totals.waited_minutes.sum()
         return {
-            "waiting_people": float(world.queued_people[:, :NUM_SERVED].sum()),
+            "waiting_people": float(world.queued_people.sum()),
             "seated_people": float(world.seated_people.sum()),
             "arrived_people": float(arrived),
             "served_people": float(totals.doses_given.sum()),
@@ -205,11 +219,12 @@ class SimulatedCity:
         return plan_day(self.city, self._days, day_on, incidents, self._assumed, self._rng.day)
 
     def _reporters_of(self, day_on: date) -> Reporters:
-        weather = Weather.RAIN if self._rng.day.random() < RAIN_SHARE else Weather.DRY
+        drawn = Weather.RAIN if self._rng.day.random() < RAIN_SHARE else Weather.DRY
+        weather = self._world.day.weather or drawn
         doses = doses_past_weeks(self.city, self._days, self._rng.past, day_on, self._assumed)
         return Reporters(self.city, self._params, doses, weather, self._faults)
 
-    def _live_until(self, epoch_minutes: float) -> None:
+    def _live_until(self, epoch_minutes: float, on_step: Callable[[World], None] = _nothing) -> None:
         """Live until a moment, and remember the world a period before it, which the next reports look back to."""
         self._five_minutes_ago = self._world
         while self._world.epoch_minutes < epoch_minutes - 1e-6:
@@ -217,18 +232,20 @@ class SimulatedCity:
                 self._begin_next_day()
             if self._world.epoch_minutes <= epoch_minutes - PERIOD_MINUTES + 1e-6:
                 self._five_minutes_ago = self._world
-            self._world, _ = step(self._world, self._rng.world, self._params)
+            self._world = step(self._world, self._draws, self._params)
+            on_step(self._world)
             self._carry_out()
 
     def _begin_next_day(self) -> None:
         next_on = self._world.day.today.day_on + timedelta(days=1)
         day = self._plan_day(next_on, NONE)
         self._world = begin_day(self._world, self.city, day, self._params, self._rng.world)
+        self._roads = self.city
         self._reporters = self._reporters_of(next_on)
 
     def _carry_out(self) -> None:
         self._world, self._errands, given = carry_out(
-            self._world, self._errands, self.city, self._params, self._rng.orders
+            self._world, self._errands, self._roads, self._params, self._rng.orders
         )
         for one in given:
             receipt = asdict(one.receipt)

@@ -32,12 +32,21 @@ SITE_CLASSES = (
 """Classes that a site may never tell. Staff, stations, lots and queues are always told."""
 
 
+class Silence(NamedTuple):
+    """Sites whose reports do not arrive, from one moment to another; the moments are aware."""
+
+    site_ids: frozenset[str]
+    starts_at: datetime
+    ends_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class ReportFaults:
     """
     Rates of faults, each the share of reports it strikes, 0..1; small by default, all assumed.
 
-    `untold_share` is the share of (site, class) pairs that are never told, for the classes in `SITE_CLASSES`.
+    `untold_share` is the share of (site, class) pairs that are never told, for the classes in `SITE_CLASSES`. What
+    a silent site says is lost; what it said before and was late arrives.
     """
 
     late_share: float = 0.01
@@ -45,9 +54,12 @@ class ReportFaults:
     repeated_share: float = 0.005
     wrong_share: float = 0.003
     untold_share: float = 0.02
+    silences: tuple[Silence, ...] = ()
 
     def __post_init__(self) -> None:
         for item in fields(self):
+            if item.name == "silences":
+                continue
             value = getattr(self, item.name)
             if not 0 <= value <= 1:
                 raise ValueError(f"{item.name}: must lie in 0..1, got {value}")
@@ -89,17 +101,27 @@ def sent_reports(
     """
     sent: list[bytes] = []
     late = [one._replace(periods=one.periods - 1) for one in held]
-    fates = rng.random((len(payloads), 3))
-    for payload, (way, repeats, wrong) in zip(payloads, fates, strict=True):
-        report = orjson.dumps(_wrong(payload, rng) if wrong < faults.wrong_share else payload)
-        if way < faults.missing_share:
+    # Every report has all its draws, so that the fate of one leaves the others alone.
+    fates = rng.random((len(payloads), 5))
+    silent = silent_sites(payloads, faults)
+    for payload, (way, repeats, wrong, which, waits) in zip(payloads, fates, strict=True):
+        report = orjson.dumps(_wrong(payload, which) if wrong < faults.wrong_share else payload)
+        if way < faults.missing_share or payload["site_id"] in silent:
             continue
         if way < faults.missing_share + faults.late_share:
-            late.append(HeldBack(int(rng.integers(1, MAX_LATE_PERIODS + 1)), report))
+            late.append(HeldBack(1 + int(waits * MAX_LATE_PERIODS), report))
             continue
         sent += [report, report] if repeats < faults.repeated_share else [report]
     sent += [one.report for one in late if one.periods <= 0]
     return sent, tuple(one for one in late if one.periods > 0)
+
+
+def silent_sites(payloads: Sequence[dict[str, Any]], faults: ReportFaults) -> frozenset[str]:
+    """Ids of the sites that are silent at the moment of these reports, which is the same for all of them."""
+    if not faults.silences or not payloads:
+        return frozenset()
+    now = datetime.fromisoformat(payloads[0]["valid_at"])
+    return frozenset().union(*(one.site_ids for one in faults.silences if one.starts_at <= now < one.ends_at))
 
 
 def _negative_doses(payload: dict[str, Any]) -> dict[str, Any]:
@@ -118,5 +140,5 @@ def _clock_ahead(payload: dict[str, Any]) -> dict[str, Any]:
 _WRONGS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (_negative_doses, _impossible_jump, _clock_ahead)
 
 
-def _wrong(payload: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    return _WRONGS[int(rng.integers(len(_WRONGS)))](payload)
+def _wrong(payload: dict[str, Any], which: float) -> dict[str, Any]:
+    return _WRONGS[int(which * len(_WRONGS))](payload)

@@ -141,7 +141,7 @@ def incident_rows(world: World) -> list[list[Incident]]:
     flags = {
         Incident.POWER_CUT: ~power_is_on(world),
         Incident.FRIDGE_FAILURE: (day.fridge_fails_at <= now).any(axis=-1),
-        Incident.CLOSED: ~day.works_today,
+        Incident.CLOSED: ~day.works_today | day.is_closed_by_incident(now),
         Incident.SURGE: (day.surge_from <= now) & (now < day.surge_until),
     }
     return [

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binom
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.roles import OBSERVATION_IDX, ROLE_TO_IDX, Role
 from doseflow.simulate.city_days import CityDay
 from doseflow.simulate.day_profile import hours_of
 from doseflow.simulate.parameters import SimulationParams
-from doseflow.units import MINUTES_PER_HOUR
 
 BEFORE_OPENING_MINUTES = 30.0
 HANDOVER_MINUTES = 15.0
@@ -71,10 +71,11 @@ def rostered_people(
     rng: np.random.Generator,
 ) -> IntArray:
     """
-    People on the roster, (S, R, H).
+    People on the roster of an everyday city, (S, R, H).
 
     The roster was made before all of today's bookings were known: for a weighted geometric mean of today's and last
-    week's, and with a site's own error, so the city is staffed at the planned utilisation and single sites are not.
+    week's, and with a site's own error, so the city is staffed at the planned utilisation and single sites are not. A
+    scenario's roster has no such errors: see `roster_for_load`.
     """
     known = np.where(last_week.booked_people > 0, last_week.booked_people, today.booked_people)
     error = np.exp(rng.normal(0, params.staffing_mismatch_sd, city.num_sites))
@@ -90,25 +91,12 @@ def rostered_people(
     possible = np.array([site.stations_possible for site in city.sites])
     wanted = np.clip(rounded, city.minimum_team_people, np.maximum(possible, city.minimum_team_people))
     wanted[today.booked_people == 0] = 0
-    roster = wanted[:, :, None] * shifts.at_site[:, None, :]
-    present: IntArray = roster - rng.binomial(roster, params.absent_share)
+    roster: IntArray = wanted[:, :, None] * shifts.at_site[:, None, :]
+    return roster
+
+
+def present_people(roster: IntArray, params: SimulationParams, rng: np.random.Generator) -> IntArray:
+    """Who of a roster, (S, R, H), comes to work on a day without incidents."""
+    absent = binom.ppf(rng.random(roster.shape), roster, params.absent_share)
+    present: IntArray = roster - np.nan_to_num(absent).astype(np.int64)
     return present
-
-
-def breaks_started(
-    people: IntArray, epoch_minutes: float, shift_starts: FloatArray, shift_ends: FloatArray, params: SimulationParams
-) -> IntArray:
-    """
-    How many of each group, (S, R, H), have begun their break by a moment; breaks start evenly over the break window.
-    """
-    into_window = (epoch_minutes - shift_starts - params.break_after_minutes) / params.break_window_minutes
-    # Sites differ in when a break falls, else the city's small sites would all pause together.
-    phase = (0.5 + 0.618 * np.arange(people.shape[0])) % 1
-    begun = np.floor(people * into_window - phase[:, None, None]) + 1
-    has_break = shift_ends - shift_starts > params.break_shift_minutes
-    return np.where(has_break, np.clip(begun, 0, people), 0).astype(np.int64)
-
-
-def worked_hours(epoch_minutes: float, shift_starts: FloatArray) -> FloatArray:
-    """Hours since each shift began, (H,), at least 0."""
-    return np.maximum(epoch_minutes - shift_starts, 0) / MINUTES_PER_HOUR

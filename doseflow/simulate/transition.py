@@ -10,19 +10,18 @@ same day to every planner.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from doseflow.domain.roles import VACCINATION_IDX
 from doseflow.simulate.arrays import namespace
-from doseflow.simulate.cold_store import by_fridge, cool
+from doseflow.simulate.cold_store import cooled
 from doseflow.simulate.coming import Comers, people_coming
 from doseflow.simulate.draws import Array, Draws
 from doseflow.simulate.duty import change_shifts, has_ended, is_serving, pace, posts, usable_seats
-from doseflow.simulate.flow import FlowCounts, emptied_queues, flow_step
+from doseflow.simulate.flow import Flow, FlowCounts, emptied_queues, flow_step
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.trips import arrive
-from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, usable_doses
-from doseflow.simulate.world import NUM_SERVED, Totals, World
+from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, is_usable, usable_doses
+from doseflow.simulate.world import NUM_SERVED, Fridges, Lots, Totals, World
 
 
 def step(world: World, draws: Draws, params: StepParams) -> World:
@@ -31,22 +30,22 @@ def step(world: World, draws: Draws, params: StepParams) -> World:
     world = change_shifts(arrive(world), params)
     posts_staffed = posts(world, params)
     world, comers = people_coming(world, posts_staffed, draws, params)
-    world, counts = _let_flow(world, comers, posts_staffed, draws, params)
-    lots, opened_vials = draw_doses(world.lots, counts.started[..., -1], world.epoch_minutes, params)
-    world = replace(world, lots=lots, totals=_counted(world, comers, counts, posts_staffed, params))
-    world = cool(world, by_fridge(opened_vials, world.lots, world.fridges), draws, params)
-    return _close(world, params)
+    usable = is_usable(world.lots, world.epoch_minutes, params)
+    flow, counts = _let_flow(world, comers, posts_staffed, usable, draws, params)
+    lots, opened_vials = draw_doses(world.lots, counts.started[..., -1], usable, world.epoch_minutes, params)
+    fridges, lots = cooled(world, lots, opened_vials, draws, params)
+    totals = _counted(world, comers, counts, posts_staffed, params)
+    return _closed(world, flow, lots, fridges, totals, params)
 
 
 def _let_flow(
-    world: World, comers: Comers, posts_staffed: Array, draws: Draws, params: StepParams
-) -> tuple[World, FlowCounts]:
+    world: World, comers: Comers, posts_staffed: Array, usable: Array, draws: Draws, params: StepParams
+) -> tuple[Flow, FlowCounts]:
     """Move everybody inside; nobody starts outside the hours, or at the needle without a dose and room to sit."""
     xp = namespace(posts_staffed)
-    serving = is_serving(world, params)
-    served_posts = posts_staffed[..., :NUM_SERVED] * xp.astype(serving, posts_staffed.dtype)[..., None]
-    limit = xp.minimum(_room(world, posts_staffed, params), usable_doses(world.lots, world.epoch_minutes, params))
-    flow, counts = flow_step(
+    served_posts = posts_staffed[..., :NUM_SERVED] * is_serving(world, params)[..., None]
+    limit = xp.minimum(_room(world, posts_staffed, params), usable_doses(world.lots, usable))
+    return flow_step(
         world.flow,
         comers.staying,
         xp.astype(served_posts, xp.int32),
@@ -55,7 +54,6 @@ def _let_flow(
         params.flow,
         pace(world, params),
     )
-    return replace(world, flow=flow), counts
 
 
 def _room(world: World, posts_staffed: Array, params: StepParams) -> Array:
@@ -69,7 +67,7 @@ def _room(world: World, posts_staffed: Array, params: StepParams) -> Array:
 def _counted(world: World, comers: Comers, counts: FlowCounts, posts_staffed: Array, params: StepParams) -> Totals:
     """The totals with what came, flowed and worked in this step."""
     xp, totals, minutes = namespace(posts_staffed), world.totals, params.assumed.step_minutes
-    busy = xp.astype(world.flow.in_service, xp.float64) * minutes
+    busy = counts.busy_minutes
     staffed = xp.maximum(xp.astype(posts_staffed[..., :NUM_SERVED], xp.float64) * minutes, busy)
     past_closing = xp.astype(world.epoch_minutes >= world.day.closes, xp.float64)
     return replace(
@@ -92,27 +90,23 @@ def _counted(world: World, comers: Comers, counts: FlowCounts, posts_staffed: Ar
     )
 
 
-def _close(world: World, params: StepParams) -> World:
+def _closed(world: World, flow: Flow, lots: Lots, fridges: Fridges, totals: Totals, params: StepParams) -> World:
     """
-    Where a day has ended, send home who still waits and throw away what is open; elsewhere, vials past their in-use
-    life.
+    The world with all of this, after vials past their in-use life are thrown away.
+
+    Where a day has ended, who still waits is turned away, while who is served or sits stays to the end; all that is
+    open and all that has expired is thrown away.
     """
-    ended = has_ended(world, params)
-    lots, wasted = discard_opened(world.lots, world.epoch_minutes, ended)
-    lots, expired = discard_expired(lots, world.epoch_minutes, ended)
-    totals = world.totals
-    totals = replace(totals, doses_wasted=totals.doses_wasted + wasted, doses_expired=totals.doses_expired + expired)
-    world = replace(world, lots=lots, totals=totals)
-    return _sent_home(world, ended) if bool(namespace(ended).any(ended)) else world
-
-
-def _sent_home(world: World, ended: Array) -> World:
-    """Who waits for a station is turned away; who is served or sits stays to the end."""
-    xp: Any = namespace(ended)
-    flow, going = emptied_queues(world.flow, ended)
-    totals = replace(
-        world.totals,
-        turned_away=world.totals.turned_away + xp.sum(going, axis=-1),
-        gone=world.totals.gone + going,
-    )
-    return replace(world, flow=flow, totals=totals)
+    xp, ended = namespace(world.stations_open), has_ended(world, params)
+    lots, wasted = discard_opened(lots, world.epoch_minutes, ended)
+    totals = replace(totals, doses_wasted=totals.doses_wasted + wasted)
+    if bool(xp.any(ended)):
+        flow, going = emptied_queues(flow, ended)
+        lots, expired = discard_expired(lots, world.epoch_minutes, ended)
+        totals = replace(
+            totals,
+            turned_away=totals.turned_away + xp.sum(going, axis=-1),
+            gone=totals.gone + going,
+            doses_expired=totals.doses_expired + expired,
+        )
+    return replace(world, flow=flow, lots=lots, fridges=fridges, totals=totals)

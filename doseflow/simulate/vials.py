@@ -18,12 +18,14 @@ def is_usable(lots: Lots, epoch_minutes: float, params: StepParams) -> Array:
     return in_budget & (lots.expires > epoch_minutes)
 
 
-def usable_doses(lots: Lots, epoch_minutes: float, params: StepParams) -> Array:
-    """Doses that may be given at each site, (S,)."""
-    return _total(where(is_usable(lots, epoch_minutes, params), lots.unopened_doses + lots.open_doses))
+def usable_doses(lots: Lots, usable: Array) -> Array:
+    """Doses that may be given at each site, (S,); `usable` as `is_usable` gives it."""
+    return _total(where(usable, lots.unopened_doses + lots.open_doses))
 
 
-def draw_doses(lots: Lots, wanted: Array, epoch_minutes: float, params: StepParams) -> tuple[Lots, Array]:
+def draw_doses(
+    lots: Lots, wanted: Array, usable: Array, epoch_minutes: float, params: StepParams
+) -> tuple[Lots, Array]:
     """
     Draw doses, (S,), never more than are usable; also the vials opened for it, (S, L).
 
@@ -31,7 +33,6 @@ def draw_doses(lots: Lots, wanted: Array, epoch_minutes: float, params: StepPara
     expire first.
     """
     xp = namespace(lots.open_doses)
-    usable = is_usable(lots, epoch_minutes, params)
     from_open = _taken_in_order(where(usable, lots.open_doses), lots.open_until, wanted)
     still_wanted = wanted - _total(from_open)
     from_whole = _taken_in_order(where(usable, lots.unopened_doses), lots.expires, still_wanted)
@@ -52,7 +53,8 @@ def discard_opened(lots: Lots, epoch_minutes: float, site_has_ended: Array) -> t
     Throw away what is left of vials past their in-use life, and all of it where a site has ended its day; doses,
     (S,).
     """
-    thrown = where((lots.open_until <= epoch_minutes) | site_has_ended[..., None], lots.open_doses)
+    is_over = (lots.open_until <= epoch_minutes) | site_has_ended[..., None]
+    thrown = where(is_over, lots.open_doses)
     return replace(lots, open_doses=lots.open_doses - thrown), _total(thrown)
 
 

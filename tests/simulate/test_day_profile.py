@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import os
-from collections import defaultdict
+import math
 from dataclasses import replace
-from datetime import datetime, time
-from pathlib import Path
+from datetime import time
 
 import numpy as np
 import pytest
@@ -20,6 +16,8 @@ from doseflow.simulate.day_profile import (
     WALK_IN_TENTHS,
     SiteHabits,
     draw_coming,
+    draw_walk_ins,
+    expected_arrivals,
     hours_of,
     period_weights,
     site_habits,
@@ -27,13 +25,6 @@ from doseflow.simulate.day_profile import (
     walk_ins_per_minute,
 )
 from doseflow.simulate.parameters import SimulationParams
-
-CALLS = Path(
-    os.environ.get(
-        "CALL_CENTRE_SERIES",
-        Path(__file__).parents[3] / "shared" / "data" / "call_centre" / "calls_5min_until_2003-08.csv.gz",
-    )
-)
 
 
 def habits_of(num_sites: int, no_show: float = 0.0, walk_ins: float = 0.0, early: float = 18.2) -> SiteHabits:
@@ -103,18 +94,64 @@ def test_habits_belong_to_the_city_and_not_to_the_run(small_city):
     assert first.no_show_share.std() > 0
 
 
-@pytest.mark.skipif(
-    not CALLS.is_file(),
-    reason=f"THE CALL-CENTRE SERIES IS NOT HERE ({CALLS}): the walk-in profile is not compared with it; "
-    "set CALL_CENTRE_SERIES to its file",
-)
-def test_the_walk_in_profile_is_the_rounded_mean_weekday_of_the_call_centre():
-    sums = defaultdict(float)
-    with gzip.open(CALLS, "rt") as stream:
-        for row in csv.DictReader(stream):
-            moment = datetime.fromisoformat(row["DateTime"])
-            sums[moment.hour * 60 + moment.minute] += float(row["Calls"])
-    calls = np.array([sums[minute] for minute in range(7 * 60, 21 * 60, 5)])
-    cumulative = np.concatenate(([0], np.cumsum(calls))) / calls.sum()
-    tenths = np.diff(np.interp(np.linspace(0, 1, 11), np.linspace(0, 1, len(cumulative)), cumulative))
-    assert np.abs(tenths - WALK_IN_TENTHS).max() < 0.006
+def test_walk_ins_are_a_poisson_stream_of_the_rates():
+    rates = np.tile([0.0, 0.4, 2.0, 9.0], (300, 72))
+    people = draw_walk_ins(np.random.default_rng(1), rates).reshape(300, 288, 5)
+    for column, rate in enumerate((0.0, 0.4, 2.0, 9.0)):
+        minutes = people[:, column::4]
+        assert minutes.mean() == pytest.approx(rate, rel=0.01)
+        assert minutes.var() == pytest.approx(rate, rel=0.02)
+        for count in (0, 1, 3):
+            chance = np.exp(-rate) * rate**count / math.factorial(count)
+            assert (minutes == count).mean() == pytest.approx(chance, abs=0.004)
+
+
+def test_more_walk_ins_at_one_site_are_only_added_there():
+    rates = np.full((5, 288), 0.7)
+    more = rates.copy()
+    more[2, 100:120] *= 3
+    few, many = (draw_walk_ins(np.random.default_rng(3), one) for one in (rates, more))
+    changed = few != many
+    assert changed[2, 500:600].any()
+    assert (many >= few).all()
+    changed[2, 500:600] = False
+    assert not changed.any()
+
+
+def test_who_comes_and_when_does_not_depend_on_the_habits_of_others():
+    slots = np.full((3, 288), 2)
+    usual, odd = habits_of(3), replace(habits_of(3), stays_away_share=np.array([0.0, 0.5, 0.0]))
+    first, second = (draw_coming(np.random.default_rng(1), slots, one, SimulationParams()) for one in (usual, odd))
+    assert np.array_equal(first[[0, 2]], second[[0, 2]])
+    assert second[1].sum() == pytest.approx(first[1].sum() / 2, rel=0.1)
+    assert (second[1] <= first[1]).all()
+
+
+def test_people_who_come_earlier_are_the_same_people_earlier():
+    slots = np.zeros((1, 288), dtype=np.int64)
+    slots[0, 100:120] = 7
+    usual = draw_coming(np.random.default_rng(1), slots, habits_of(1), SimulationParams())
+    early = replace(habits_of(1), earlier_minutes=np.array([30.0]))
+    earlier = draw_coming(np.random.default_rng(1), slots, early, SimulationParams())
+    assert np.array_equal(earlier[:, :-30], usual[:, 30:])
+
+
+def test_expected_arrivals_are_the_mean_of_what_is_drawn(small_city):
+    habits = habits_of(small_city.num_sites, no_show=0.1, walk_ins=0.2)
+    booked = spread_bookings(period_weights(small_city, BOOKED_TENTHS), np.full(small_city.num_sites, 300))
+    rates = walk_ins_per_minute(period_weights(small_city, WALK_IN_TENTHS), booked.sum(axis=1), habits)
+    expected = expected_arrivals(booked, np.zeros_like(booked), rates, habits, SimulationParams(), 300.0)
+    assert expected.sum() == pytest.approx(small_city.num_sites * 300 * 0.9 / 0.8)
+    rng = np.random.default_rng(1)
+    drawn = [draw_coming(rng, booked, habits, SimulationParams()) + draw_walk_ins(rng, rates) for _ in range(40)]
+    hourly = np.mean(drawn, axis=0).sum(axis=0).reshape(24, 60).sum(axis=1)
+    assert hourly == pytest.approx(expected.sum(axis=0).reshape(24, 12).sum(axis=1), abs=0.05 * hourly.max())
+
+
+def test_a_free_slot_counts_by_the_chance_that_it_is_booked_before_its_time():
+    free = np.zeros((1, 288))
+    free[0, 120] = 10
+    nobody = np.zeros((1, 288))
+    expected = expected_arrivals(nobody, free, nobody, habits_of(1), SimulationParams(), 420.0)
+    # 180 minutes ahead at a mean time of 180 minutes until it is booked.
+    assert expected.sum() == pytest.approx(10 * (1 - math.exp(-1)))

@@ -252,7 +252,7 @@ def test_walk_ins_that_are_sent_on_come_to_the_neighbour(scene):
     world, city, params, decisions = scene
     order = decisions["send_walk_ins"]
     giver, taker = city.site_to_idx[order.from_site_id], city.site_to_idx[order.to_site_id]
-    busy = replace(world, day=replace(world.day, walk_ins_per_minute=np.full((city.num_sites, 288), 2.0)))
+    busy = replace(world, walk_ins_people=np.full_like(world.walk_ins_people, 2))
     after, _ = carried_out((busy, *scene[1:]), "send_walk_ins")
     later = live(after, 20, params)
     diverted = later.totals.diverted[giver] - world.totals.diverted[giver]

@@ -49,7 +49,7 @@ def test_asking_for_reports_does_not_change_what_happens():
         asked.advance(5)
         asked.reports()
         quiet.advance(5)
-    assert np.array_equal(asked.world.waiting_people, quiet.world.waiting_people)
+    assert np.array_equal(asked.world.queued_people, quiet.world.queued_people)
 
 
 def test_it_begins_at_half_past_seven_local_time_and_moves_as_told():

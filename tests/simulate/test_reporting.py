@@ -213,7 +213,7 @@ def test_wrong_reports_are_wrong_in_the_stated_ways(five_minutes, small_city, sm
     assert reasons == {"doses_given", "waiting_people", "valid_at"}
 
 
-@pytest.mark.parametrize("name", [item.name for item in fields(ReportFaults)])
+@pytest.mark.parametrize("name", [item.name for item in fields(ReportFaults) if item.name != "silences"])
 def test_a_rate_outside_0_to_1_is_refused_by_name(name):
     with pytest.raises(ValueError, match=f"{name}: must lie in 0..1, got 1.5"):
         ReportFaults(**{name: 1.5})

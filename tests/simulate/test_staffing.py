@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from doseflow.domain.roles import ROLES, Role
+from doseflow.simulate.breaks import breaks_started
 from doseflow.simulate.city_choice import days_of
 from doseflow.simulate.czech_city import czech_city
 from doseflow.simulate.day_profile import hours_of
 from doseflow.simulate.parameters import SimulationParams
-from doseflow.simulate.staffing import QUALIFIED, breaks_started, rostered_people, shift_table
+from doseflow.simulate.staffing import QUALIFIED, rostered_people, shift_table
 
 PARAMS = SimulationParams()
 

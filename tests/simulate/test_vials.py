@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, usable_doses
+from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, is_usable, usable_doses
 from doseflow.simulate.world import Lots
 
 NOW = 10_000.0
@@ -77,8 +77,8 @@ def test_doses_are_drawn_as_somebody_would_draw_them_one_by_one(small_params, ro
     params = small_params
     rows = [row if row[2] < params.doses_per_vial[row[0]] else (row[0], row[1], 0, *row[3:]) for row in rows]
     lots = lots_of(rows, params)
-    possible = min(wanted, int(usable_doses(lots, NOW, params)[0]))
-    drawn, _ = draw_doses(lots, np.array([wanted]), NOW, params)
+    possible = min(wanted, int(usable_doses(lots, is_usable(lots, NOW, params))[0]))
+    drawn, _ = draw_doses(lots, np.array([wanted]), is_usable(lots, NOW, params), NOW, params)
     given, whole, opened = drawn_one_by_one(rows, params, wanted)
     assert given == possible
     assert drawn.unopened_doses[0].tolist() == whole
@@ -89,10 +89,10 @@ def test_doses_are_drawn_as_somebody_would_draw_them_one_by_one(small_params, ro
 @given(st.lists(LOT, min_size=1, max_size=5), st.integers(0, 60))
 def test_no_dose_appears_or_vanishes_when_drawn(small_params, rows, wanted):
     params, lots = small_params, lots_of(rows, small_params)
-    drawn, vials = draw_doses(lots, np.array([wanted]), NOW, params)
+    drawn, vials = draw_doses(lots, np.array([wanted]), is_usable(lots, NOW, params), NOW, params)
     before = (lots.unopened_doses + lots.open_doses).sum()
     after = (drawn.unopened_doses + drawn.open_doses).sum()
-    assert before - after == min(wanted, usable_doses(lots, NOW, params)[0])
+    assert before - after == min(wanted, usable_doses(lots, is_usable(lots, NOW, params))[0])
     assert (drawn.unopened_doses % params.doses_per_vial[drawn.product_idx] == 0).all()
     assert (drawn.open_doses >= 0).all()
     assert (vials >= 0).all()
@@ -100,7 +100,7 @@ def test_no_dose_appears_or_vanishes_when_drawn(small_params, rows, wanted):
 
 def test_a_newly_opened_vial_lives_its_in_use_hours(small_params):
     lots = lots_of([(0, 2, 0, 0.0, 10.0, 0.0)], small_params)
-    drawn, _ = draw_doses(lots, np.array([1]), NOW, small_params)
+    drawn, _ = draw_doses(lots, np.array([1]), is_usable(lots, NOW, small_params), NOW, small_params)
     assert drawn.open_until[0, 0] == NOW + small_params.in_use_minutes[0]
     kept, thrown = discard_opened(drawn, drawn.open_until[0, 0] - 1, np.array([False]))
     assert thrown.tolist() == [0]
@@ -120,4 +120,4 @@ def test_at_the_end_of_the_day_open_vials_and_expired_lots_are_thrown_away(small
 
 def test_a_lot_that_expired_is_not_given_though_it_lies_there(small_params):
     lots = replace(lots_of([(0, 2, 0, 0.0, 10.0, 0.0)], small_params), expires=np.array([[NOW]]))
-    assert usable_doses(lots, NOW, small_params).tolist() == [0]
+    assert usable_doses(lots, is_usable(lots, NOW, small_params)).tolist() == [0]
