@@ -15,8 +15,10 @@ $(VENV)/.base: requirements/base.txt requirements/build.txt pyproject.toml tools
 	@PYTHON="$(PYTHON)" sh tools/make_venv.sh $(VENV) requirements/base.txt
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt requirements/build.txt pyproject.toml tools/make_venv.sh
+$(VENV)/.dev: requirements/dev.txt requirements/torch.txt requirements/build.txt pyproject.toml tools/make_venv.sh
 	@PYTHON="$(PYTHON)" sh tools/make_venv.sh $(VENV) requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/torch.txt || \
+	  echo "This build of torch is not offered here; the tests that compare with it are skipped."
 	@touch $@ $(VENV)/.base
 
 setup: $(VENV)/.base ## make the virtual environment and install what running needs
@@ -50,10 +52,13 @@ format: $(VENV)/.dev ## put the code into its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: ## resolve requirements/*.in anew (needs uv)
+lock: ## resolve requirements/*.in anew (needs uv; WHEELS=folder with torch's processor build)
 	for name in base build dev; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  $(if $(WHEELS),--find-links $(WHEELS)) --constraint requirements/dev.txt --custom-compile-command "make lock" \
+	  requirements/torch.in -o requirements/torch.txt
 
 audit: $(VENV)/.dev ## known vulnerabilities in what is pinned
 	$(BIN)/pip-audit --require-hashes -r requirements/base.txt

@@ -108,7 +108,7 @@ def _with_new_comers(xp: Any, world: World, taken: Array) -> Array:
     flat = xp.reshape(taken, (-1,))
     at = xp.nonzero(flat)[0]
     site, period = at // taken.shape[-1], at % taken.shape[-1]
-    comes_share = world.day.habits.comes_share
+    comes_share = xp.reshape(world.day.habits.comes_share, (-1,))
     chance, early = (xp.reshape(of_slot, (-1,))[at % math.prod(of_slot.shape)] for of_slot in _habits(world))
     people = rounded_by_chance(xp, flat[at] * comes_share[site % comes_share.shape[-1]], chance)
     minute = xp.round(period * PERIOD_MINUTES - early)
