@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
@@ -17,7 +18,14 @@ from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
 from doseflow.pipeline import Planner
+from doseflow.policy.c_mu import CMuParams, c_mu_moves
+from doseflow.policy.index_exchange import IndexParams, index_moves
+from doseflow.policy.max_pressure import MaxPressureParams, max_pressure_moves
+from doseflow.policy.mpc.mpc_staffing import mpc_staffing, myopic_staffing, scenario_staffing
+from doseflow.policy.mpc.params import MpcParams, MyopicParams, ScenarioParams
+from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
+from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
 from doseflow.ports import Clock, Gateway, Policy
 from doseflow.settings import Settings
@@ -28,9 +36,26 @@ from doseflow.units import PERIOD_MINUTES
 
 HISTORY_WEEKS = 4
 
+
+def _with_staffing(settings: Settings, name: str, staffing: StaffingRule) -> Policy:
+    return RulesPolicy(settings.rules, name=name, staffing=staffing)
+
+
 _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "rules": lambda settings: RulesPolicy(settings.rules),
     "static": lambda _settings: StaticRoster(),
+    "proportional": lambda settings: _with_staffing(
+        settings, "proportional", partial(proportional_moves, params=ProportionalParams())
+    ),
+    "max_pressure": lambda settings: _with_staffing(
+        settings, "max_pressure", partial(max_pressure_moves, params=MaxPressureParams())
+    ),
+    "c_mu": lambda settings: _with_staffing(settings, "c_mu", partial(c_mu_moves, params=CMuParams())),
+    "index": lambda settings: _with_staffing(settings, "index", partial(index_moves, params=IndexParams())),
+    "lp": lambda settings: _with_staffing(settings, "lp", myopic_staffing(MyopicParams())),
+    "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
+    "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
+    "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
 }
 
 

@@ -145,6 +145,52 @@ def doctor(
         raise typer.Exit(1)
 
 
+@app.command()
+def evaluate(
+    planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
+    suite: Annotated[str | None, typer.Option(help="heldout, training or czech; heldout when left out.")] = None,
+    scenario: Annotated[list[Path] | None, typer.Option(help="A scenario file of your own; repeat it.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Days of each scenario.")] = 30,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
+    results: Annotated[Path, typer.Option(help="Finished runs are kept there; the same command goes on.")] = Path(
+        "var/evaluate.jsonl"
+    ),
+    keep_old: Annotated[bool, typer.Option("--keep-old", help="Also count runs made by other code.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Also write a page of plots there, as HTML.")] = None,
+    json_path: JsonPath = None,
+) -> None:
+    """Compare planners on the same simulated days; exit 1 when a run failed."""
+    from doseflow.bench.figures import write_figures
+    from doseflow.evaluate.command import EvaluateChoice
+    from doseflow.evaluate.command import evaluate as play_and_compare
+    from doseflow.evaluate.progress import RunProgress
+    from doseflow.evaluate.report_page import require_report_libraries, write_report
+    from doseflow.evaluate.table import print_comparison
+    from doseflow.settings import read_settings
+
+    if report is not None:
+        require_report_libraries()
+    choice = EvaluateChoice(
+        tuple(planner or ()), suite, tuple(scenario or ()), seeds, results, keep_old=keep_old, workers=workers
+    )
+    try:
+        with RunProgress(err) as progress:
+            outcome = play_and_compare(choice, read_settings(), begin=progress.begin, advance=progress.advance)
+    except KeyboardInterrupt:
+        err.print("stopped; the same command goes on where it stopped")
+        raise typer.Exit(1) from None
+    figures = outcome.comparison.figures()
+    print_comparison(figures, outcome.comparison.planners, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
+    if report is not None:
+        write_report(report, outcome)
+    for row in outcome.failed:
+        err.print(f"failed: {row['planner']}, {row['scenario']}, seed {row['seed']}: {row['failed']}", markup=False)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
 @bench.command("cycle")
 def bench_cycle(
     sites: Annotated[
@@ -173,6 +219,40 @@ def bench_cycle(
     figures = [figure for run in runs for figure in figures_of(run, planner=planner, seed=seed)]
     if len(runs) > 1:
         figures.append(growth_exponent(runs, planner=planner, seed=seed))
+    print_figures(figures, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
+
+
+@bench.command("simulator")
+def bench_simulator(
+    sites: Annotated[
+        list[int] | None, typer.Option(min=1, max=20_000, help="Sites (50, 200 and 1000); may be given several times.")
+    ] = None,
+    batch: Annotated[
+        list[int] | None, typer.Option(min=1, max=100_000, help="Cities at once (1, 4 and 16), each of 200 sites.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="numpy, or with torch installed: cpu, cuda.")] = "numpy",
+    ciw: Annotated[bool, typer.Option(help="Live one day in Ciw too, if it is installed.")] = True,
+    days: Annotated[int, typer.Option(min=1, max=1000, help="Days lived for each size.")] = 5,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    json_path: JsonPath = None,
+) -> None:
+    """Time of a simulated day, against Ciw's, and cities at once on one device."""
+    from doseflow.bench.figures import write_figures
+    from doseflow.bench.simulator_run import simulator_figures
+    from doseflow.bench.tables import print_figures
+
+    with Progress(console=err) as progress:
+        figures = simulator_figures(
+            sites or [50, 200, 1000],
+            batch or [1, 4, 16],
+            device=device,
+            with_ciw=ciw,
+            num_days=days,
+            seed=seed,
+            report=lambda text: progress.console.print(text, highlight=False),
+        )
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)

@@ -40,6 +40,9 @@ class ArrivalForecast:
         Quantiles of doses still to be given today, (S, Q).
     basis
         `ForecastBasis` of each site, (S,).
+    paths_people
+        Sampled futures of the same arrivals, (K, S, T), each as likely as the others; None where the forecaster draws
+        none.
     """
 
     made_at: datetime
@@ -47,3 +50,4 @@ class ArrivalForecast:
     arrivals_people: FloatArray
     doses_rest_of_day: FloatArray
     basis: IntArray
+    paths_people: FloatArray | None = None

@@ -7,5 +7,6 @@ left alone, and the same state always gives the same proposal.
 
     situation       everything that the families of rules look at, computed once
     *_rules         one family of the decision matrix each
+    exchange        moves people by what a person is worth; proportional, max_pressure, c_mu and index_exchange say what
     queueing        the theory they rest on
 """

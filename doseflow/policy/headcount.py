@@ -35,11 +35,8 @@ def headcount(state: CityState, orders: StandingOrders, min_remaining_minutes: f
 
     `min_remaining_minutes` is the shift time that must be left for a person to count as staying.
     """
-    staff = state.staff
-    free_people = np.maximum(staff.people - staff.reserved_people, 0)
-    left_minutes = staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
-    now_people = _by_site_and_role(state, free_people * (left_minutes > 0))
-    staying_people = _by_site_and_role(state, free_people * (left_minutes >= min_remaining_minutes))
+    now_people = _by_site_and_role(state, _free_people(state) * (_left_minutes(state) > 0))
+    staying_people = long_staying_people(state, min_remaining_minutes)
     coming_people = np.zeros_like(now_people)
     for move in orders.bound_of(StaffMove):
         coming_people[state.city.site_to_idx[move.to_site_id], ROLE_TO_IDX[move.works_as]] += move.people
@@ -48,6 +45,21 @@ def headcount(state: CityState, orders: StandingOrders, min_remaining_minutes: f
         staying_people=np.maximum(staying_people - np.nan_to_num(state.breaks_due_people), 0.0),
         coming_people=coming_people,
     )
+
+
+def long_staying_people(state: CityState, min_remaining_minutes: float) -> FloatArray:
+    """Free people with so much of their shift left, (S, R), whether their break falls due or not."""
+    return _by_site_and_role(state, _free_people(state) * (_left_minutes(state) >= min_remaining_minutes))
+
+
+def _free_people(state: CityState) -> IntArray:
+    free: IntArray = np.maximum(state.staff.people - state.staff.reserved_people, 0)
+    return free
+
+
+def _left_minutes(state: CityState) -> FloatArray:
+    left: FloatArray = state.staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
+    return left
 
 
 def _by_site_and_role(state: CityState, people: IntArray) -> FloatArray:

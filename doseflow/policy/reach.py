@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
-from doseflow.domain.city import City
+import numpy as np
+
+from doseflow.domain.city import City, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Trips from one site to another, a row a trip, ordered by the sites' names; all (P,)."""
+
+    from_idx: IntArray
+    to_idx: IntArray
+    travel_minutes: FloatArray
 
 
 class Reach:
@@ -37,6 +50,15 @@ class Reach:
                 (travel.get((other, site_idx), math.nan), other) for other in self._others(site_idx)
             )
         return self._to_site[site_idx]
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Every trip whose travel time is known."""
+        names = [site.site_id for site in self.city.sites]
+        known = [(*pair, travel) for pair, travel in self.city.travel_by_pair.items() if math.isfinite(travel)]
+        known.sort(key=lambda trip: (names[trip[1]], names[trip[0]]))
+        columns = np.array(known, dtype=np.float64).reshape(-1, 3)
+        return Pairs(columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64), columns[:, 2])
 
     def _others(self, site_idx: int) -> list[int]:
         return [other for other in self.city.neighbour_idx[site_idx].tolist() if other >= 0]

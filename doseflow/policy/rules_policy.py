@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Proposal
@@ -15,6 +16,7 @@ from doseflow.policy.outlook import wait_outlook
 from doseflow.policy.reach import Reach
 from doseflow.policy.site_needs import NeedParams
 from doseflow.policy.situation import survey
+from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.staffing_rules import StaffingParams, staff_moves
 from doseflow.policy.station_rules import station_changes
 from doseflow.policy.stock import take_stock
@@ -33,12 +35,21 @@ class RulesParams:
 
 
 class RulesPolicy:
-    """Square-root staffing, nearest surplus first, first expired first out; the fallback of every other policy."""
+    """
+    Square-root staffing, nearest surplus first, first expired first out; the fallback of every other policy.
 
-    name = "rules"
+    Parameters
+    ----------
+    staffing
+        Who goes where, if not as the rules say: planners of staff differ in this alone.
+    """
 
-    def __init__(self, params: RulesParams | None = None) -> None:
+    def __init__(
+        self, params: RulesParams | None = None, *, name: str = "rules", staffing: StaffingRule | None = None
+    ) -> None:
+        self.name = name
         self._params = params or RulesParams()
+        self._staffing = staffing or partial(staff_moves, params=self._params.staffing)
         self._reach: Reach | None = None
 
     def __call__(self, state: CityState, forecast: ArrivalForecast) -> Proposal:
@@ -51,7 +62,7 @@ class RulesPolicy:
         params = self._params
         situation = survey(state, forecast, params.needs, self._reach)
         self._reach = situation.reach
-        moves = staff_moves(situation, params.staffing)
+        moves = self._staffing(situation)
         stations = station_changes(situation, moves, situation.needs.open_people)
 
         stock = take_stock(state, situation.orders)

@@ -27,6 +27,7 @@ class Situation:
     """`arrivals_people` is (S, T); `rate_per_minute` (S,), arrivals over the coming hour."""
 
     state: CityState
+    forecast: ArrivalForecast
     orders: StandingOrders
     standing: SiteStanding
     heads: Headcount
@@ -55,6 +56,7 @@ def survey(state: CityState, forecast: ArrivalForecast, params: NeedParams, reac
     rate = rate_per_minute(arrivals, state.open_minutes_left)
     return Situation(
         state=state,
+        forecast=forecast,
         orders=orders,
         standing=standing,
         heads=headcount(state, orders, MIN_REMAINING_MINUTES),

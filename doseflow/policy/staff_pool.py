@@ -19,19 +19,26 @@ class StaffPool:
     Invariants: no row gives more than it has free and movable; no site and role gives more than its surplus, its
     share of one cycle, or so many that more stations would have to close than one cycle may; the city gives no more
     than its limit.
+
+    Parameters
+    ----------
+    kept_people
+        People whom no site gives away, (S, R); unless given, those whom the rules keep, and orders sent before may
+        stand down to the level at which a site calls.
     """
 
-    def __init__(self, situation: Situation) -> None:
+    def __init__(self, situation: Situation, kept_people: FloatArray | None = None) -> None:
         state, limits = situation.state, situation.state.city.limits
         staff = state.staff
         free = np.maximum(staff.people - staff.reserved_people, 0) * (staff.moves_today < limits.max_moves_per_shift)
         self._free: IntArray = free.astype(np.int64)
         self._shift_left = staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
-        self._role_idx = staff.role_idx
+        self._site_idx, self._role_idx = staff.site_idx, staff.role_idx
         self._qualified = staff.qualified
         self._rows_of = RowsBySite(staff.site_idx, state.city.num_sites)
-        self._spare = _spare_people(situation, situation.needs.give_people)
-        self._spare_at_call = _spare_people(situation, situation.needs.call_people)
+        needs = situation.needs
+        self._spare = _spare_people(situation, needs.give_people if kept_people is None else kept_people)
+        self._spare_at_call = _spare_people(situation, needs.call_people if kept_people is None else kept_people)
         self._may_leave = _may_leave(situation)
         self._city_left = limits.max_city_moved_people
         self._min_stay_minutes = limits.min_stay_minutes
@@ -45,17 +52,36 @@ class StaffPool:
         offers.flat[cells[self._qualified & spares[:, None]]] = True
         return offers
 
+    def longest_shift_minutes(self) -> FloatArray:
+        """
+        Shift left to whoever has most of it among those who may still go, by site, role and role worked as, (S, R, R).
+
+        Where nobody may, it is minus infinity.
+        """
+        longest = np.full((*self._spare.shape, NUM_ROLES), -np.inf)
+        may_go = (self._free > 0) & (np.minimum(self._spare, self._may_leave)[self._site_idx, self._role_idx] >= 1)
+        left = np.where(may_go[:, None] & self._qualified, self._shift_left[:, None], -np.inf)
+        np.fmax.at(longest, (self._site_idx, self._role_idx), left)
+        return longest
+
     @property
     def is_exhausted(self) -> bool:
         """Whether the city has sent as many as it may in one cycle."""
         return self._city_left <= 0
 
-    def rows_for(self, site_idx: int, works_as_idx: int, travel_minutes: float) -> list[int]:
-        """Rows of a site whose people may fill a role and have shift left: own role first, then the longest shift."""
+    def rows_for(
+        self, site_idx: int, works_as_idx: int, travel_minutes: float, role_idx: int | None = None
+    ) -> list[int]:
+        """
+        Rows of a site whose people may fill a role and have shift left: own role first, then the longest shift.
+
+        `role_idx` asks for people of that role alone.
+        """
         rows = [
             row
             for row in self._rows_of(site_idx)
-            if self._qualified.item(row, works_as_idx)
+            if role_idx in {None, self._role_idx.item(row)}
+            and self._qualified.item(row, works_as_idx)
             and self._covers(row, travel_minutes)
             and self._available(row, site_idx)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from doseflow.domain.city import City, FloatArray
+from doseflow.domain.city import City
 from doseflow.domain.report import Incident, Power
 from doseflow.domain.roles import NUM_ROLES, ROLES
 from doseflow.simulate.breaks import breaks_started, worked_hours
@@ -97,7 +97,8 @@ def fridge_rows(world: World, city: City, params: StepParams) -> Rows:
     """Every fridge with its temperature, its content's longest excursion, its power and its volume."""
     fridges = world.fridges
     power = [Power.ON if on else Power.OFF for on in power_is_on(world).tolist()]
-    aim: FloatArray = np.where(world.epoch_minutes < fridges.pre_cool_until, fridges.pre_cool_celsius, fridges.set_point_celsius)
+    is_pre_cooled = world.epoch_minutes < fridges.pre_cool_until
+    aim = np.asarray(np.where(is_pre_cooled, fridges.pre_cool_celsius, fridges.set_point_celsius))
     columns = zip(
         fridges.temperature_celsius.round(1).tolist(),
         aim.round(2).tolist(),

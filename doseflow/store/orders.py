@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, literal_column, or_, select, update
 
-from doseflow.domain.orders import FINAL_STATES, NEXT_STATES, Commitments, Order, OrderState
+from doseflow.dispatch.order_difference import OPEN_STATES
+from doseflow.dispatch.order_life import (
+    COMMITTING_STATES,
+    GIVEN_UP_AFTER,
+    REFUSAL_BINDS_FOR,
+    UNANSWERED_STATES,
+    WITHDRAWABLE_STATES,
+)
+from doseflow.domain.orders import Commitments, Order, OrderState
 from doseflow.errors import OrderNotFound
 from doseflow.store.commands import in_force
 from doseflow.store.decision_codec import DecisionIdentity, decision_from_json, decision_to_json, key_text
@@ -17,21 +25,16 @@ from doseflow.store.insert_new import insert_new
 from doseflow.store.many_rows import Column, ManyRows
 from doseflow.store.tables import orders as table
 
-REFUSAL_BINDS_FOR = timedelta(minutes=60)
-GIVEN_UP_AFTER = timedelta(minutes=60)
-"""An order that a site has answered is given up so long after it was due; assumed."""
-"""How long a refused decision must not be asked for again."""
-
 ORDER_COLUMNS = tuple(table.c[one.name] for one in fields(Order))
 """Columns that an order is read from, in the order of its fields."""
 
 _DECISION = ORDER_COLUMNS.index(table.c.decision)
 _STATE = ORDER_COLUMNS.index(table.c.state)
 _AS_THEY_ARE = [one.name for one in fields(Order) if one.name not in {"decision", "state"}]
-_OPEN = [state.value for state in OrderState if state not in FINAL_STATES]
-_WITHDRAWABLE = [state.value for state in OrderState if OrderState.WITHDRAWN in NEXT_STATES[state]]
-_UNANSWERED = [OrderState.PROPOSED.value, OrderState.SENT.value]
-_BINDING = [OrderState.SENT.value, OrderState.ACKNOWLEDGED.value, OrderState.UNDER_WAY.value]
+_OPEN = [state.value for state in OPEN_STATES]
+_WITHDRAWABLE = [state.value for state in WITHDRAWABLE_STATES]
+_UNANSWERED = [state.value for state in UNANSWERED_STATES]
+_BINDING = [state.value for state in COMMITTING_STATES]
 
 # Statements of every cycle are made once: making one takes longer than running it.
 _INSERT = ManyRows(lambda connection: insert_new(connection, table))

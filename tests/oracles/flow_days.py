@@ -21,6 +21,7 @@ class Played:
     served: np.ndarray
     queued: np.ndarray
     waited_minutes: np.ndarray
+    busy_minutes: np.ndarray
     finished: np.ndarray
     flow: Flow
 
@@ -53,7 +54,7 @@ def play(arrivals, posts, rules, *, seed=0, draws=None, xp=np, needle_limit=None
         flow, counts = flow_step(flow, come, xp.asarray(posts[step]), xp.asarray(limit), draws, rules)
         started_last += np.asarray(counts.started)[..., -1]
         kept = (counts.joined, counts.started, counts.left, counts.served, flow.queued, counts.waited_minutes)
-        steps.append([np.asarray(array) for array in (*kept, counts.finished)])
+        steps.append([np.asarray(array) for array in (*kept, counts.busy_minutes, counts.finished)])
     return Played(*(np.stack(arrays) for arrays in zip(*steps, strict=True)), flow)
 
 

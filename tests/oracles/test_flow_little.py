@@ -55,3 +55,15 @@ def test_everybody_sits_for_as_long_as_the_rules_say():
     waiting_on_seats = longer.served[..., 0].cumsum(0) - longer.finished.cumsum(0)
     in_steady_state = waiting_on_seats[100:].mean()
     assert in_steady_state == pytest.approx(longer.served[100:].mean() * (0.95 * 15 + 0.05 * 30), rel=0.01)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5])
+def test_servers_are_busy_for_exactly_as_long_as_they_serve(step):
+    rng = np.random.default_rng(9)
+    arrivals = rng.poisson(0.5 * step, (round(600 / step), 5, 2))
+    arrivals[round(400 / step) :] = 0
+    # Services of the same length for everybody: what is busy must be their number times that, to the second.
+    played = play(arrivals, np.array([3, 2]), rules_of(step, [4.3, 2.7], [0.0, 0.0]))
+    assert played.queued[-1].sum() == 0
+    services = played.started.sum(axis=0)
+    assert played.busy_minutes.sum(axis=0) == pytest.approx(services * np.array([4.3, 2.7]), rel=1e-5)

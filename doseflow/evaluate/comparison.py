@@ -1,0 +1,179 @@
+"""From rows to figures: what every planner did in every family of days and in all, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from doseflow.bench.figures import Figure
+from doseflow.domain.city import FloatArray
+from doseflow.evaluate.measures import MEASURES
+from doseflow.evaluate.planners import BOUND, REFERENCE, RULES
+from doseflow.evaluate.resampling import Resampled, interval95, resampled_mean
+from doseflow.evaluate.run import Row
+
+ALL_FAMILIES = "all"
+MEASURE_NAMES = tuple(MEASURES)
+REDUCTIONS = {"mean_wait_minutes": "wait_reduction_share", "busy_block_share": "busy_block_reduction_share"}
+DIFFERENCES = {
+    "mean_wait_minutes": "mean_wait_difference_minutes",
+    "p95_wait_minutes": "p95_wait_difference_minutes",
+    "people_lost_share": "people_lost_difference_share",
+    "busy_block_share": "busy_block_difference_share",
+}
+"""Measures that are also given as the difference to the rules of the same days."""
+
+Pick = Callable[[FloatArray], FloatArray]
+"""Takes one figure out of means (P, M) or out of their resamples (B, P, M)."""
+
+
+@dataclass(frozen=True)
+class FamilyDays:
+    """The days of a family, or of all, that every planner has played: means, resamples, and which seeds."""
+
+    family: str
+    means: Resampled
+    num_days: int
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Planners in their order and the families they were compared in, the last one `all`."""
+
+    planners: tuple[str, ...]
+    families: tuple[FamilyDays, ...]
+
+    def figures(self) -> list[Figure]:
+        """Every figure of every planner and family."""
+        return [
+            figure
+            for days in self.families
+            for planner in self.planners
+            for figure in (*self._measured(planner, days), *self._compared(planner, days))
+        ]
+
+    def _measured(self, planner: str, days: FamilyDays) -> Iterable[Figure]:
+        for name, measure in MEASURES.items():
+            target = 0.0 if name == "referee_violations" else None
+            yield _figure(name, measure.unit, planner, days, self._of(planner, name), target=target)
+
+    def _compared(self, planner: str, days: FamilyDays) -> Iterable[Figure]:
+        if REFERENCE in self.planners:
+            for name, reduction in REDUCTIONS.items():
+                mine, theirs = self._of(planner, name), self._of(REFERENCE, name)
+                yield _figure(reduction, "share", planner, days, _reduction(mine, theirs))
+        if RULES in self.planners:
+            for name, difference in DIFFERENCES.items():
+                mine, theirs = self._of(planner, name), self._of(RULES, name)
+                yield _figure(difference, MEASURES[name].unit, planner, days, _difference(mine, theirs))
+        if RULES in self.planners and BOUND in self.planners:
+            ways = (self._of(one, "mean_wait_minutes") for one in (planner, RULES, BOUND))
+            yield _figure("gap_closed_share", "share", planner, days, _gap_closed(*ways))
+        if BOUND in self.planners:
+            served, by_bound = self._of(planner, "served_people"), self._of(BOUND, "served_people")
+            yield _figure("served_share_of_bound", "share", planner, days, lambda of: served(of) / by_bound(of))
+
+    def _of(self, planner: str, measure: str) -> Pick:
+        at = self.planners.index(planner), MEASURE_NAMES.index(measure)
+        return lambda of: of[(..., *at)]
+
+
+def compare(rows: Sequence[Row], planners: Sequence[str]) -> Comparison:
+    """
+    Compare planners on the days that all of them have played to the end.
+
+    A day that failed under one planner counts for none, so that everybody is judged on the same days.
+    """
+    by_scenario = _by_scenario(rows)
+    by_family: dict[str, list[FamilyDays]] = {}
+    for stream, (scenario, of_scenario) in enumerate(sorted(by_scenario.items())):
+        seeds = _common_seeds(of_scenario, planners)
+        if not seeds:
+            continue
+        values = np.array([[_values(of_scenario[planner][seed]) for seed in seeds] for planner in planners])
+        family = next(iter(of_scenario[planners[0]].values()))["family"]
+        days = FamilyDays(scenario, resampled_mean(values, stream), len(seeds), seeds)
+        by_family.setdefault(family, []).append(days)
+    families = [_together(family, of_family) for family, of_family in by_family.items()]
+    everything = [_together(ALL_FAMILIES, families)] if families else []
+    return Comparison(tuple(planners), (*families, *everything))
+
+
+def _by_scenario(rows: Sequence[Row]) -> dict[str, dict[str, dict[int, Row]]]:
+    nested: dict[str, dict[str, dict[int, Row]]] = {}
+    for row in rows:
+        if "failed" not in row:
+            nested.setdefault(row["scenario"], {}).setdefault(row["planner"], {})[row["seed"]] = row
+    return nested
+
+
+def _common_seeds(of_scenario: dict[str, dict[int, Row]], planners: Sequence[str]) -> tuple[int, ...]:
+    played = [set(of_scenario.get(planner, {})) for planner in planners]
+    return tuple(sorted(set.intersection(*played)))
+
+
+def _values(row: Row) -> list[float]:
+    return [row["measures"][name] for name in MEASURE_NAMES]
+
+
+def _together(family: str, parts: Sequence[FamilyDays]) -> FamilyDays:
+    """Parts with equal weights: scenarios of a family, or families of all."""
+    first, *others = parts
+    seeds = sorted({seed for part in parts for seed in part.seeds})
+    means = first.means.mean_with([part.means for part in others])
+    return FamilyDays(family, means, sum(part.num_days for part in parts), tuple(seeds))
+
+
+def _figure(
+    name: str,
+    unit: str,
+    planner: str,
+    days: FamilyDays,
+    of: Pick,
+    *,
+    target: float | None = None,
+) -> Figure:
+    value = float(of(days.means.point))
+    return Figure(
+        name,
+        value,
+        unit,
+        {"planner": planner, "family": days.family},
+        n=days.num_days,
+        ci95=interval95(of(days.means.draws)),
+        target=target,
+        met=None if target is None else value <= target,
+        notes=f"seeds {seed_ranges(days.seeds)}",
+    )
+
+
+def _reduction(mine: Pick, theirs: Pick) -> Pick:
+    return lambda of: 1 - _ratio(mine(of), theirs(of))
+
+
+def _difference(mine: Pick, theirs: Pick) -> Pick:
+    return lambda of: mine(of) - theirs(of)
+
+
+def _gap_closed(mine: Pick, rules: Pick, bound: Pick) -> Pick:
+    """The share of the way from the rules to the bound; no number where the bound is not below the rules."""
+    return lambda of: _ratio(rules(of) - mine(of), rules(of) - bound(of))
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.asarray(below) > 0, np.asarray(above) / below, np.nan)
+
+
+def seed_ranges(seeds: Sequence[int]) -> str:
+    """Seeds in words: `1-30`, or `1-4, 7`."""
+    parts: list[list[int]] = []
+    for seed in seeds:
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], seed]
+        else:
+            parts.append([seed])
+    return ", ".join("-".join(str(end) for end in part) for part in parts)

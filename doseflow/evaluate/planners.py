@@ -1,0 +1,94 @@
+"""The planners that can be compared, by name: those a city can run, and two that know what no city knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from doseflow.bootstrap import make_planner
+from doseflow.errors import SettingsWrong
+from doseflow.evaluate.generator_forecast import GeneratorForecast
+from doseflow.evaluate.perfect_forecast import PerfectForecast
+from doseflow.pipeline import Planner
+from doseflow.settings import Settings
+from doseflow.simulate.parameters import SimulationParams
+from doseflow.simulate.replayed_city import SimulatedCity
+
+REFERENCE = "static"
+RULES = "rules"
+BOUND = "mpc12_perfect"
+INFORMED = "scenario_mpc_informed"
+
+LADDER: tuple[str, ...] = (
+    REFERENCE,
+    RULES,
+    "proportional",
+    "max_pressure",
+    "c_mu",
+    "index",
+    "lp",
+    "mpc6",
+    "mpc12",
+    "scenario_mpc",
+    INFORMED,
+    BOUND,
+)
+"""From the weakest idea to the one that knows the future."""
+
+_POLICY_OF = {BOUND: "mpc12", INFORMED: "scenario_mpc"}
+
+SOLVER_MILLISECONDS = 1_000.0
+"""The repair's time limit in a played day: long enough that a slow machine gives the same table as a fast one."""
+
+
+@dataclass(frozen=True)
+class DayKnowledge:
+    """What a planner that knows more than a city may look at."""
+
+    city: SimulatedCity
+    params: SimulationParams
+    seed: int
+
+
+def check_planners(names: Sequence[str], settings: Settings) -> None:
+    """
+    Refuse names that no planner has.
+
+    Raises
+    ------
+    SettingsWrong
+        The text gives the names that there are.
+    """
+    for name in names:
+        if not _exists(name, settings):
+            known = [one for one in dict.fromkeys((*LADDER, "learned")) if _exists(one, settings)]
+            raise SettingsWrong(f"planner: must be one of {', '.join(known)}, got {name!r}")
+
+
+def planner_of(name: str, settings: Settings, known: DayKnowledge) -> Planner:
+    """
+    The planner of a name, for one day.
+
+    Raises
+    ------
+    SettingsWrong
+    """
+    planner = make_planner(_settings_of(name, settings))
+    if name == BOUND:
+        return replace(planner, forecaster=PerfectForecast(known.city))
+    if name == INFORMED:
+        return replace(planner, forecaster=GeneratorForecast(known.city, known.params, known.seed))
+    return planner
+
+
+def _exists(name: str, settings: Settings) -> bool:
+    try:
+        make_planner(_settings_of(name, settings))
+    except SettingsWrong:
+        return False
+    return True
+
+
+def _settings_of(name: str, settings: Settings) -> Settings:
+    feasible = replace(settings.feasible, time_limit_milliseconds=SOLVER_MILLISECONDS)
+    return settings.model_copy(update={"planner": _POLICY_OF.get(name, name), "feasible": feasible})

@@ -1,0 +1,80 @@
+"""The results of an evaluation as a file of JSON lines, one finished run a line, so that a stopped one can go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from doseflow.errors import InputWrong
+from doseflow.evaluate.run import Row, RunKey
+
+
+class ResultsFile:
+    """
+    Rows of finished runs.
+
+    A row is written whole or not at all: what a killed process left of its last line is no row, and goes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, code: str, scenario_digests: Mapping[str, str], *, keep_old: bool = False) -> dict[RunKey, Row]:
+        """
+        Rows that are there, the last of each run.
+
+        Parameters
+        ----------
+        code
+            Digest of the code at hand; with `keep_old`, rows of other code or other scenarios of the same name count.
+
+        Raises
+        ------
+        InputWrong
+            A line is no row, or was made by other code or from another scenario.
+        """
+        rows: dict[RunKey, Row] = {}
+        for line_no, line in enumerate(self._whole_lines(), start=1):
+            row = _row(line, f"{self._path}, line {line_no}")
+            known = scenario_digests.get(row["scenario"], row["scenario_digest"])
+            if not keep_old and (row["code_digest"], row["scenario_digest"]) != (code, known):
+                what = "other code" if row["code_digest"] != code else f"another scenario {row['scenario']}"
+                raise InputWrong(
+                    f"--results: line {line_no} of {self._path} was made by {what}; give another file, or --keep-old"
+                    " to count what is there"
+                )
+            rows[row["planner"], row["scenario"], row["seed"]] = row
+        return rows
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add rows at the end; they are on the disk when this returns."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _whole_lines(self) -> list[bytes]:
+        if not self._path.exists():
+            return []
+        content = self._path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            os.truncate(self._path, len(whole))
+        return whole.splitlines()
+
+
+def _row(line: bytes, where: str) -> Row:
+    try:
+        row = orjson.loads(line)
+        missing = [
+            name for name in ("planner", "scenario", "seed", "code_digest", "scenario_digest") if name not in row
+        ]
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise InputWrong(f"--results: {where} is no row of results: {error}") from error
+    if missing or not isinstance(row, dict):
+        raise InputWrong(f"--results: {where} is no row of results: it has no {', '.join(missing)}")
+    return row

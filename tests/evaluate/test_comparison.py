@@ -1,0 +1,88 @@
+"""From rows to figures: means, ratios and differences that can be worked out by hand, on days that all have played."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evaluate_samples import row
+
+from doseflow.evaluate.comparison import compare, seed_ranges
+
+
+def figures_of(rows, planners):
+    found = compare(rows, planners).figures()
+    return {(one.params["planner"], one.params["family"], one.name): one for one in found}
+
+
+def days(planner: str, waits: list[float], **more) -> list[dict]:
+    return [row(planner, seed, mean_wait_minutes=wait, **more) for seed, wait in enumerate(waits, start=1)]
+
+
+def test_a_reduction_is_the_ratio_of_means_not_the_mean_of_ratios():
+    rows = days("static", [10.0, 90.0]) + days("rules", [5.0, 85.0])
+    figure = figures_of(rows, ("static", "rules"))["rules", "small", "wait_reduction_share"]
+    assert figure.value == pytest.approx(0.1)
+    assert (figure.n, figure.notes) == (2, "seeds 1-2")
+
+
+def test_the_gap_closed_runs_from_the_rules_to_the_bound():
+    rows = days("rules", [30.0] * 4) + days("index", [27.0] * 4) + days("mpc12_perfect", [20.0] * 4)
+    found = figures_of(rows, ("rules", "index", "mpc12_perfect"))
+    assert found["index", "all", "gap_closed_share"].value == pytest.approx(0.3)
+    assert found["rules", "all", "gap_closed_share"].value == 0
+    assert found["mpc12_perfect", "all", "gap_closed_share"].value == 1
+
+
+def test_no_gap_is_closed_where_the_bound_is_not_below_the_rules():
+    rows = days("rules", [20.0] * 3) + days("index", [19.0] * 3) + days("mpc12_perfect", [21.0] * 3)
+    figure = figures_of(rows, ("rules", "index", "mpc12_perfect"))["index", "all", "gap_closed_share"]
+    assert np.isnan(figure.value)
+    assert figure.ci95 is None
+
+
+def test_a_family_counts_the_same_however_many_days_it_has():
+    rows = [*days("static", [10.0] * 30), row("static", 1, "other", "other", mean_wait_minutes=30.0)]
+    found = figures_of(rows, ("static",))
+    assert found["static", "all", "mean_wait_minutes"].value == pytest.approx(20.0)
+    assert found["static", "all", "mean_wait_minutes"].n == 31
+
+
+def test_two_scenarios_of_one_family_are_one_family():
+    rows = [
+        row("static", seed, name, "hot", mean_wait_minutes=wait)
+        for name, wait in (("a", 10), ("b", 20))
+        for seed in (1, 2)
+    ]
+    found = figures_of(rows, ("static",))
+    assert found["static", "hot", "mean_wait_minutes"].value == pytest.approx(15.0)
+    assert {family for _, family, _ in found} == {"hot", "all"}
+
+
+def test_a_day_that_failed_under_one_planner_counts_for_none():
+    rows = days("static", [10.0, 20.0, 30.0]) + days("rules", [1.0, 2.0, 3.0])
+    failed = {**rows.pop(), "failed": "ValueError: broken"}
+    found = figures_of([*rows, failed], ("static", "rules"))
+    assert found["static", "all", "mean_wait_minutes"].value == pytest.approx(15.0)
+    assert found["rules", "all", "mean_wait_minutes"].n == 2
+
+
+def test_luck_that_planners_share_does_not_widen_their_difference():
+    luck = np.random.default_rng(3).gamma(3.0, 10.0, 30)
+    rows = days("rules", list(luck + 5)) + days("index", list(luck))
+    found = figures_of(rows, ("rules", "index"))
+    low, high = found["index", "all", "mean_wait_minutes"].ci95
+    assert high - low > 5
+    assert found["index", "all", "mean_wait_difference_minutes"].ci95 == pytest.approx((-5.0, -5.0))
+
+
+def test_a_broken_rule_misses_its_target():
+    found = figures_of(days("static", [1.0, 1.0], referee_violations=1.0), ("static",))
+    assert found["static", "all", "referee_violations"].met is False
+
+
+def test_nothing_played_gives_no_figures():
+    assert compare([], ("static",)).figures() == []
+
+
+def test_seeds_are_written_as_ranges():
+    assert seed_ranges((1, 2, 3, 5, 8, 9)) == "1-3, 5, 8-9"

@@ -1,0 +1,122 @@
+"""`doseflow evaluate` as its users meet it: wrong input is refused in one sentence, figures come out as agreed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import orjson
+import pytest
+from evaluate_samples import SMALL, row, scenario_file
+
+from doseflow import cli
+from doseflow.errors import EnvironmentUnfit
+from doseflow.evaluate import command, report_page
+from doseflow.evaluate.run import Run, play
+from doseflow.settings import Settings
+
+
+@dataclass
+class Said:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    scenario_file(tmp_path)
+
+    def run_command(*arguments: str) -> Said:
+        monkeypatch.chdir(tmp_path)
+        # Both would outlive the test: logs bound to a captured stream, and handlers of signals.
+        monkeypatch.setattr(cli, "configure_logs", lambda: None)
+        monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+        monkeypatch.setattr(sys, "argv", ["doseflow", "evaluate", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Said(ended.value.code or 0, *capsys.readouterr())
+
+    return run_command
+
+
+def test_it_prints_a_line_a_planner_and_writes_figures_and_a_page(run, tmp_path):
+    done = run(
+        *("--planner", "static", "--planner", "rules", "--scenario", "small.toml", "--seeds", "2", "--workers", "1"),
+        *("--results", "rows.jsonl", "--json", "figures.json", "--report", "report.html"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["planner", "static", "rules"]
+    check_figures(orjson.loads((tmp_path / "figures.json").read_bytes()))
+    check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def check_figures(document: dict) -> None:
+    assert set(document) == {"command", "version", "machine", "figures"}
+    names = {one["name"] for one in document["figures"] if one["params"] == {"planner": "rules", "family": "all"}}
+    assert names >= {
+        "mean_wait_minutes",
+        "p95_wait_minutes",
+        "people_lost_share",
+        "busy_block_share",
+        "dose_utilisation_share",
+        "cold_volume_utilisation_share",
+        "worst_site_wait_minutes",
+        "decision_p50_milliseconds",
+        "wait_reduction_share",
+        "busy_block_reduction_share",
+    }
+    assert all(one["n"] == 2 and one["ci95"] is not None and one["notes"] == "seeds 1-2" for one in document["figures"])
+
+
+def check_page(page: str) -> None:
+    assert "<script" not in page
+    links = {part.split('"')[0] for part in page.split("http")[1:]}
+    assert links <= {"://www.w3.org/2000/svg", "://www.w3.org/1999/xlink"}
+    assert "平均等候" in page
+    assert "Mean wait" in page
+    assert page.count("<svg") == 12
+
+
+def test_a_run_that_breaks_becomes_a_row_with_its_reason():
+    broken = Settings().model_copy(update={"intake": None})
+    assert play(Run("rules", SMALL, 1), broken, "code")["failed"].startswith("AttributeError: ")
+
+
+def test_a_failed_run_makes_the_exit_code_1_and_the_others_count(run, monkeypatch):
+    def play_all(runs, _settings, _code, _workers, keep):
+        for one in runs:
+            failed = {"failed": "ValueError: broken"} if one.key == ("rules", "small", 2) else {}
+            keep(row(*one.key[::2]) | failed)
+
+    monkeypatch.setattr(command, "play_all", play_all)
+    done = run("--planner", "static", "--planner", "rules", "--scenario", "small.toml", "--seeds", "3")
+    assert done.returncode == 1
+    assert "failed: rules, small, seed 2: ValueError: broken" in done.stderr
+    assert done.stdout.splitlines()[1].startswith("static")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--planner", "magic"), "planner: must be one of static, rules"),
+        (("--planner", "rules", "--suite", "none"), "none"),
+        (("--planner", "rules", "--scenario", "missing.toml"), "missing.toml"),
+        (("--planner", "rules", "--scenario", "small.toml", "--seeds", "0"), "--seeds"),
+        (("--planner", "rules", "--scenario", "small.toml", "--scenario", "small.toml"), "given more than once"),
+        (("--planner", "rules", "--scenario", "small.toml", "--results", "small.toml"), "is no row of results"),
+    ],
+)
+def test_wrong_input_is_refused_with_its_name(run, arguments, said):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_plot_library_is_named_with_the_way_out(monkeypatch):
+    monkeypatch.setattr(
+        report_page.importlib.util, "find_spec", lambda name: None if name == "matplotlib" else object()
+    )
+    with pytest.raises(EnvironmentUnfit, match=r"--report needs matplotlib: pip install 'doseflow\[evaluate\]'"):
+        report_page.require_report_libraries()
