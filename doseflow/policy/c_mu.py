@@ -32,7 +32,7 @@ class CMuParams:
     look_ahead: LookAheadParams = field(default_factory=LookAheadParams)
     review_minutes: float = 30.0
     """Time at work after which the queue is looked at."""
-    least_queue_people: float = 3.0
+    least_queue_people: float = 10.0
     """People who must then still wait, for somebody to be sent."""
     cost_power: float = 1.0
     """The cost of a queue is this power of it: 1 is the plain rule."""

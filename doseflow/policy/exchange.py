@@ -87,20 +87,34 @@ def least_people(situation: Situation) -> FloatArray:
 
 
 def _keep_sent(worth: PersonWorth, desk: MoveDesk, params: ExchangeParams) -> None:
-    sent = desk.situation.orders.sent_of(StaffMove)
-    if not sent:
-        return
-    from_idx, to_idx = np.array([desk.ends_of(move) for move in sent]).T
-    rows = np.arange(len(sent))
-    gain = worth.gain(to_idx, np.array([move.travel_minutes for move in sent]))
+    """Keep what is still worth it; one move may be worth it only beside another, so the rest is looked at again."""
+    left = desk.situation.orders.sent_of(StaffMove)
+    while left:
+        nets = _nets_of(worth, desk, left)
+        kept = [move for move, net in zip(left, nets, strict=True) if net > params.kept_net and _keep(desk, move)]
+        if not kept:
+            return
+        _count(worth, desk, kept)
+        left = [move for move in left if move not in kept]
+
+
+def _keep(desk: MoveDesk, move: StaffMove) -> bool:
+    can_keep = desk.can_keep(move)
+    if can_keep:
+        desk.keep(move)
+    return can_keep
+
+
+def _nets_of(worth: PersonWorth, desk: MoveDesk, moves: list[StaffMove]) -> list[float]:
+    """What the first person of each move is worth."""
+    from_idx, to_idx = np.array([desk.ends_of(move) for move in moves]).T
+    rows = np.arange(len(moves))
+    gain = worth.gain(to_idx, np.array([move.travel_minutes for move in moves]))
     loss = worth.loss(from_idx)
-    net = gain[rows, [ROLE_TO_IDX[one.works_as] for one in sent]] - loss[rows, [ROLE_TO_IDX[one.role] for one in sent]]
-    kept = []
-    for move, is_worth_it in zip(sent, (net > params.kept_net).tolist(), strict=True):
-        if is_worth_it and desk.can_keep(move):
-            desk.keep(move)
-            kept.append(move)
-    _count(worth, desk, kept)
+    nets: list[float] = (
+        gain[rows, [ROLE_TO_IDX[one.works_as] for one in moves]] - loss[rows, [ROLE_TO_IDX[one.role] for one in moves]]
+    ).tolist()
+    return nets
 
 
 def _count(worth: PersonWorth, desk: MoveDesk, moves: list[StaffMove]) -> None:

@@ -34,7 +34,7 @@ class MaxPressureParams:
     look_ahead: LookAheadParams = field(default_factory=LookAheadParams)
     review_minutes: float = 30.0
     """Time at work after which the queue is looked at."""
-    least_pressure: float = 2.0
+    least_pressure: float = 5.0
     """Difference in pressure, people times people served a minute, from which on somebody is sent."""
     kept_pressure: float = 0.0
     """Difference above which a move sent before stands."""

@@ -24,7 +24,7 @@ def with_reasons(situation: Situation, relief_wait_minutes: float, moves: list[S
     """
     The same moves with the figures behind them; what people wait is the wait now, not the one that is feared.
 
-    From `relief_wait_minutes` on a move is said to relieve a queue, below that to fill a gap.
+    From `relief_wait_minutes` on a move is said to relieve a queue, below that to fill a gap if the rules see one.
     """
     if not moves:
         return []
@@ -41,7 +41,8 @@ def with_reasons(situation: Situation, relief_wait_minutes: float, moves: list[S
     on_duty = situation.heads.staying_people[to_idx, role_idx].tolist()
     reasoned = []
     for position, move in enumerate(moves):
-        if waits[to_idx[position], role_idx[position]] >= relief_wait_minutes:
+        has_enough = on_duty[position] >= needed[position]
+        if has_enough or waits[to_idx[position], role_idx[position]] >= relief_wait_minutes:
             facts = {"wait_minutes": wait, "giver_wait_minutes": giver_wait, "expected_saving_minutes": saving}
             code = "queue_relief"
         else:

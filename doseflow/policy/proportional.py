@@ -28,7 +28,7 @@ from doseflow.units import MINUTES_PER_HOUR
 class ProportionalParams:
     """How the load is reckoned, and from which distance on somebody moves."""
 
-    dead_band_people: float = 2.0
+    dead_band_people: float = 3.0
     """Giver's surplus and receiver's shortage together, from which on somebody moves; a move takes 2 off it."""
     clear_queue_minutes: float = float(MINUTES_PER_HOUR)
     """Time in which the queue of the moment is to be worked off."""

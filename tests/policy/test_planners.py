@@ -109,14 +109,32 @@ def test_what_was_refused_or_concerns_a_frozen_site_is_not_asked(name, seed):
 
 
 @every_planner
-@given(seed=seeds)
-@few
-def test_what_was_sent_a_cycle_ago_stands(name, seed):
-    state, forecast = random_state(12, seed)
+def test_what_was_sent_a_cycle_ago_stands_unchanged(name):
+    state, forecast = _short_site_0()
     sent = tuple(_moves(name, state, forecast))
     again = _moves(name, replace(state, commitments=Commitments(sent=sent)), forecast)
-    kept = _asked(sent) & _asked(again)
-    assert len(kept) >= 0.8 * len(sent)
+    # The c-mu rule also sends an observer half-way, who is not worth it any more once all vaccinators are counted.
+    assert all(one in again for one in sent if one.works_as is Role.VACCINATOR)
+
+
+@every_planner
+def test_what_was_sent_is_left_out_once_nobody_waits_there(name):
+    state, forecast = _short_site_0()
+    sent = tuple(_moves(name, state, forecast))
+    calm = calm_state(city_of(4), commitments=Commitments(sent=sent))
+    assert _moves(name, calm, forecast_of(calm)) == []
+
+
+@every_planner
+@given(seed=seeds)
+@few
+def test_no_reason_contradicts_itself(name, seed):
+    for move in _moves(name, *random_state(12, seed)):
+        assert move.people >= 1
+        if move.why.code == "understaffed":
+            assert move.why.facts["needed_people"] > move.why.facts["on_duty_people"]
+        else:
+            assert move.why.code == "queue_relief"
 
 
 @every_planner

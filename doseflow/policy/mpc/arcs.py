@@ -63,17 +63,26 @@ MOST_GIVERS = 8
 """Nearest givers looked at for each cell that is short and each role they come from."""
 
 
-def arcs_between(situation: Situation, ways: Ways, givers: Givers, short: BoolArray, may_receive: BoolArray) -> Arcs:
+def arcs_between(
+    situation: Situation,
+    ways: Ways,
+    givers: Givers,
+    need_minutes: FloatArray,
+    least_minutes: float,
+    may_receive: BoolArray,
+) -> Arcs:
     """
-    Possible moves to cells that are `short`, (S, R), at sites that `may_receive`, (S,).
+    Possible moves to cells whose need, (S, R), is above a least one, at sites that `may_receive`, (S,).
 
-    A cell that is short gives nobody. As under the rules, nobody is taken from where people are seen to wait longer, or
-    so late that it is not worth it.
+    A cell with such a need gives nobody. As under the rules, nobody is taken from where people are seen to wait longer,
+    or so late that it is not worth it.
     """
     state, stay = situation.state, situation.state.city.limits.min_stay_minutes
     observed, from_all, to_all = state.observed_wait_minutes, ways.from_idx, ways.to_idx
+    short: BoolArray = np.asarray(need_minutes > least_minutes)
     gives: BoolArray = np.asarray((givers.people >= 1) & ~short)
-    usable = may_receive[to_all] & short.any(axis=1)[to_all] & gives.any(axis=1)[from_all]
+    helped, helping = np.asarray(short.any(axis=1)), np.asarray(gives.any(axis=1))
+    usable = may_receive[to_all] & helped[to_all] & helping[from_all]
     usable &= state.open_minutes_left[to_all] >= ways.travel_minutes + stay
     usable &= ~(observed[from_all] > observed[to_all])
     kept = np.flatnonzero(usable)

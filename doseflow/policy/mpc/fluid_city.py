@@ -65,13 +65,12 @@ class FluidCity:
         minutes: FloatArray = (alone @ waiting_minutes).mean(axis=0) * self.known[:, None]
         return minutes
 
-    def short_cells(self, waiting_minutes: FloatArray, least_minutes: float) -> BoolArray:
-        """Cells where more people would save at least so many person-minutes, if enough came at once, (S, R)."""
-        short = self.queued_alone_minutes(self.present_people, waiting_minutes)
+    def need_minutes(self, waiting_minutes: FloatArray) -> FloatArray:
+        """Person-minutes that more people of a role would save at the most, if enough came at once, (S, R)."""
+        need = self.queued_alone_minutes(self.present_people, waiting_minutes)
         at_stage = np.diff(self.queue(), axis=-2, prepend=0.0) @ waiting_minutes
-        short[:, :OBSERVATION_IDX] = np.maximum(short[:, :OBSERVATION_IDX], at_stage.mean(axis=0))
-        is_short: BoolArray = (short >= least_minutes) & (short > 0) & self.known[:, None]
-        return is_short
+        need[:, :OBSERVATION_IDX] = np.maximum(need[:, :OBSERVATION_IDX], at_stage.mean(axis=0))
+        return need * self.known[:, None]
 
     def room_people(self) -> FloatArray:
         """How many more people find a station or seats, (S, R); below 0 where there are too many already."""

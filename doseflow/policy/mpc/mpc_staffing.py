@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from doseflow.domain.city import BoolArray, FloatArray
+from doseflow.domain.city import FloatArray
 from doseflow.domain.decisions import StaffMove
 from doseflow.domain.roles import ROLE_TO_IDX
 from doseflow.policy.move_desk import MoveDesk
@@ -63,6 +63,7 @@ class MpcStaffing:
         self._grid, self._params, self._futures = grid, params, futures
         self._waiting_minutes = grid.waiting_weights.copy()
         self._waiting_minutes[-1] += params.terminal_minutes
+        self._least_need = params.least_need_minutes
         self._ways: Ways | None = None
 
     def __call__(self, situation: Situation) -> list[StaffMove]:
@@ -72,13 +73,13 @@ class MpcStaffing:
         desk.keep_pinned()
         city = fluid_city(situation, self._futures(situation), self._grid, self._params)
         city = self._keep_sent(desk, city.with_moves(desk.kept, situation.state))
-        giving, short = givers(situation, kept), self._short_cells(city)
-        arcs = arcs_between(situation, self._ways_of(situation), giving, short, desk.may_receive)
+        giving, need, least = givers(situation, kept), city.need_minutes(self._waiting_minutes), self._least_need
+        arcs = arcs_between(situation, self._ways_of(situation), giving, need, least, desk.may_receive)
         if not len(arcs):
             self.record.without_need += 1
             return desk.kept
         stakes = self._stakes(situation, arcs)
-        programme = FluidProgramme(city, arcs, giving, modelled_cells(city, giving, arcs, short), stakes)
+        programme = FluidProgramme(city, arcs, giving, modelled_cells(city, giving, arcs, need), stakes)
         people = whole_people(self._sent_now(programme), city, arcs, giving, stakes)
         new = send_people(desk, arcs, people)
         return [*desk.kept, *with_reasons(situation, self._params.relief_wait_minutes, new)]
@@ -87,13 +88,11 @@ class MpcStaffing:
         """Let moves sent before stand where help is still wanted, one after the other."""
         for move in desk.situation.orders.sent_of(StaffMove):
             _, to_idx = desk.ends_of(move)
-            if self._short_cells(city)[to_idx, ROLE_TO_IDX[move.works_as]] and desk.can_keep(move):
+            need = city.need_minutes(self._waiting_minutes)[to_idx, ROLE_TO_IDX[move.works_as]]
+            if need > self._least_need and desk.can_keep(move):
                 desk.keep(move)
                 city = city.with_moves([move], desk.situation.state)
         return city
-
-    def _short_cells(self, city: FluidCity) -> BoolArray:
-        return city.short_cells(self._waiting_minutes, self._params.move_minutes)
 
     def _sent_now(self, model: FluidProgramme) -> FloatArray:
         """People whom the programme sends now over each arc, (J,); nobody where its time is up."""

@@ -12,7 +12,7 @@ HORIZON_MINUTES = float(HORIZON_PERIODS * PERIOD_MINUTES)
 
 @dataclass(frozen=True, slots=True)
 class FluidParams:
-    """How the fluid model values waiting and moving. All assumed; see docs/background/ladder.md."""
+    """How the fluid model values waiting and moving. Every default is assumed, and tuned on simulated days."""
 
     usable_share: float = 0.9
     """Share of a person's time that is planned with: chance makes people wait before a team is fully busy."""
@@ -20,7 +20,9 @@ class FluidParams:
     """Person-minutes of waiting that a move must save for each person sent, on top of the travel."""
     travel_weight: float = 0.5
     """Person-minutes of waiting that a minute of travel must save."""
-    margin_minutes: float = 60.0
+    least_need_minutes: float = 100.0
+    """Person-minutes that people wait at a role from which anybody is sent there at all."""
+    margin_minutes: float = 20.0
     """Minutes for which the waiting is counted that chance adds where a team has a thin margin."""
     set_out_minutes: float = 8.0
     """From the decision until people leave: an order is read, and whoever is being served is served to the end."""
@@ -39,6 +41,7 @@ class FluidParams:
             ("usable_share", 0.1, 1),
             ("move_minutes", 0, 1000),
             ("travel_weight", 0, 100),
+            ("least_need_minutes", 0, 10_000),
             ("margin_minutes", 0, 1000),
             ("set_out_minutes", 0, 60),
             ("begin_minutes", 0, 60),
@@ -55,7 +58,8 @@ class MyopicParams:
 
     block_minutes: float = 30.0
     """The block looked at."""
-    fluid: FluidParams = field(default_factory=FluidParams)
+    fluid: FluidParams = field(default_factory=lambda: FluidParams(travel_weight=4.0))
+    """Travel weighs more here than in the other programmes, which see the time that it takes."""
 
     def __post_init__(self) -> None:
         _check("block_minutes", self.block_minutes, PERIOD_MINUTES, HORIZON_MINUTES)

@@ -49,7 +49,7 @@ class Stakes:
     city_people: float
 
 
-def modelled_cells(city: FluidCity, givers: Givers, arcs: Arcs, short: BoolArray) -> BoolArray:
+def modelled_cells(city: FluidCity, givers: Givers, arcs: Arcs, need_minutes: FloatArray) -> BoolArray:
     """
     Cells whose capacity bounds a queue that moves can change, (S, R).
 
@@ -62,7 +62,7 @@ def modelled_cells(city: FluidCity, givers: Givers, arcs: Arcs, short: BoolArray
     gives = givers_by_role.reshape(num_sites, NUM_ROLES)
     left = np.maximum(city.present_people - (givers.people * gives)[..., None], 0.0)
     missed: BoolArray = np.asarray((city.queued_alone_minutes(left, np.ones(left.shape[-1])) > 0) & gives)
-    touched = np.asarray(missed.any(axis=1))[:, None] & (missed | short)
+    touched = np.asarray(missed.any(axis=1))[:, None] & (missed | (need_minutes > 0))
     cells: BoolArray = np.asarray((takers[:, None] | touched) & city.known[:, None])
     return cells
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -90,12 +91,12 @@ def test_the_objective_is_what_plain_python_counts_for_the_same_moves(seed, futu
 def test_leaving_out_cells_that_nobody_misses_changes_nothing(seed):
     city = random_city(seed, num_sites=4, high=8)
     stakes_for = stakes_of(city, all_arcs(city))
-    short = city.short_cells(stakes_for.waiting_minutes, 0.0)
+    need = city.need_minutes(stakes_for.waiting_minutes)
     every = all_arcs(city)
-    kept = short[every.to_idx, every.as_idx] & ~short[every.from_idx, every.role_idx]
+    kept = (need[every.to_idx, every.as_idx] > 0) & (need[every.from_idx, every.role_idx] == 0)
     arcs = type(every)(*(getattr(every, name)[kept] for name in every.__dataclass_fields__))
     givers, stakes = all_may_go(city, keep=1), stakes_of(city, arcs)
-    cells = modelled_cells(city, givers, arcs, short)
+    cells = modelled_cells(city, givers, arcs, need)
     assert not cells.all()
     small, full = FluidProgramme(city, arcs, givers, cells, stakes), whole_programme(city, arcs, givers, stakes)
     sent = small.sent_later(solved(small).values)
@@ -172,6 +173,19 @@ def test_nobody_is_sent_beyond_what_a_site_has_or_has_room_for():
     assert (given <= givers.people.ravel() + 1e-6).all()
     assert (taken <= 1 + 1e-6).all()
     assert 0 < model.sent_now(values).sum() <= 3 + 1e-6
+
+
+def test_a_site_lets_go_no_more_at_once_than_one_cycle_allows():
+    city = tiny_city(GRID, [[1, 4, 4, 9], [6, 4, 4, 9]], [[20, 0, 0], [0, 0, 0]], [0.5, 0.2])
+    arcs, free = all_arcs(city, roles=(0,)), all_may_go(city)
+    stakes = stakes_of(city, arcs, move_minutes=0.1)
+    bound = replace(free, now_people=np.minimum(free.people, 1.0))
+    sent = {}
+    for name, givers in {"free": free, "bound": bound}.items():
+        model = whole_programme(city, arcs, givers, stakes)
+        sent[name] = model.sent_now(solved(model).values).sum()
+    assert sent["free"] > 1.5
+    assert sent["bound"] == pytest.approx(1.0)
 
 
 def test_a_thin_margin_keeps_people_where_water_would_let_them_go():
