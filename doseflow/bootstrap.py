@@ -11,7 +11,7 @@ from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleLayer
-from doseflow.forecast.seasonal_naive import SeasonalNaive
+from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
@@ -87,7 +87,7 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
         raise SettingsWrong(f"planner: must be one of {', '.join(_POLICIES)}, got {settings.planner!r}")
     feasible = settings.feasible if repair_path is None else replace(settings.feasible, force_path=repair_path)
     return Planner(
-        forecaster=SeasonalNaive(settings.forecast),
+        forecaster=BookingsFirst(settings.forecast),
         policy=_POLICIES[settings.planner](settings),
         feasible=FeasibleLayer(feasible),
     )

@@ -10,6 +10,9 @@ from doseflow.errors import SettingsWrong
 from doseflow.evaluate.generator_forecast import GeneratorForecast
 from doseflow.evaluate.perfect_forecast import PerfectForecast
 from doseflow.pipeline import Planner
+from doseflow.policy.mpc.mpc_staffing import mpc_staffing
+from doseflow.policy.mpc.params import FluidParams, MpcParams
+from doseflow.policy.rules_policy import RulesPolicy
 from doseflow.settings import Settings
 from doseflow.simulate.parameters import SimulationParams
 from doseflow.simulate.replayed_city import SimulatedCity
@@ -39,6 +42,10 @@ _POLICY_OF = {BOUND: "mpc12", INFORMED: "scenario_mpc"}
 
 SOLVER_MILLISECONDS = 1_000.0
 """The repair's time limit in a played day: long enough that a slow machine gives the same table as a fast one."""
+
+
+SURE = FluidParams(usable_share=1.0, margin_minutes=0.0, move_minutes=400.0)
+"""Who knows the arrivals plans without a margin for chance, and may move for less."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,9 @@ def planner_of(name: str, settings: Settings, known: DayKnowledge) -> Planner:
     """
     planner = make_planner(_settings_of(name, settings))
     if name == BOUND:
-        return replace(planner, forecaster=PerfectForecast(known.city))
+        staffing = mpc_staffing(MpcParams(fluid=SURE))
+        policy = RulesPolicy(settings.rules, name=BOUND, staffing=staffing)
+        return replace(planner, forecaster=PerfectForecast(known.city), policy=policy)
     if name == INFORMED:
         return replace(planner, forecaster=GeneratorForecast(known.city, known.params, known.seed))
     return planner

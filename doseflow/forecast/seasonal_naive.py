@@ -46,41 +46,51 @@ class SeasonalNaive:
 
     def __call__(self, state: CityState) -> ArrivalForecast:
         """Quantiles for every site; a site's basis is the weakest that any of its open periods rests on."""
-        starts, ends = opening_window_minutes(state)
-        is_open_period = open_periods(starts, ends)
-        expected = self._expected(state)
-        mean = np.where(is_open_period, expected.mean_people, 0.0)
-        return ArrivalForecast(
-            made_at=state.as_of,
-            forecaster=self.name,
-            arrivals_people=count_quantiles(mean, expected.dispersion, expected.mean_variance_share),
-            doses_rest_of_day=doses_rest_of_day(state, mean, is_open_period, ends, self._params.rate_uncertainty_share),
-            basis=np.where(is_open_period, expected.basis, ForecastBasis.PAST_WEEKS).max(axis=1).astype(np.int64),
-        )
+        return forecast_of(state, seasonal_arrivals(state, self._params), self.name, self._params)
 
-    def _expected(self, state: CityState) -> _Expected:
-        """What each period would bring if every site were open."""
-        params = self._params
-        weeks = weekly_pattern(state.arrivals_past_weeks_people, params.week_decay, params.assumed_rate_variance)
-        expected = _Expected(
-            mean_people=weeks.mean_people,
-            dispersion=1 + weeks.rate_variance[:, None] * weeks.mean_people,
-            mean_variance_share=weeks.mean_variance_share,
-            basis=np.full(weeks.mean_people.shape, ForecastBasis.PAST_WEEKS, dtype=np.int64),
-        )
-        if np.isnan(expected.mean_people).any():
-            booked_people, booked_dispersion = booked_arrivals(state, params.bookings)
-            expected.fill(booked_people, booked_dispersion[:, None], 0.0, ForecastBasis.BOOKINGS)
-            held_people = state.arrivals_people[:, None]
-            held_dispersion = 1 + params.assumed_rate_variance * held_people
-            expected.fill(held_people, held_dispersion, 1.0, ForecastBasis.LAST_PERIODS)
-            expected.basis[np.isnan(expected.mean_people)] = ForecastBasis.NOTHING
-        return expected
+
+def forecast_of(
+    state: CityState, expected: ExpectedArrivals, name: str, params: SeasonalNaiveParams
+) -> ArrivalForecast:
+    """The forecast that follows from what each period would bring if every site were open."""
+    starts, ends = opening_window_minutes(state)
+    is_open_period = open_periods(starts, ends)
+    mean = np.where(is_open_period, expected.mean_people, 0.0)
+    return ArrivalForecast(
+        made_at=state.as_of,
+        forecaster=name,
+        arrivals_people=count_quantiles(mean, expected.dispersion, expected.mean_variance_share),
+        doses_rest_of_day=doses_rest_of_day(state, mean, is_open_period, ends, params.rate_uncertainty_share),
+        basis=np.where(is_open_period, expected.basis, ForecastBasis.PAST_WEEKS).max(axis=1).astype(np.int64),
+    )
+
+
+def seasonal_arrivals(state: CityState, params: SeasonalNaiveParams) -> ExpectedArrivals:
+    """What each period would bring by the past weeks, if every site were open; gaps by what is known beside them."""
+    weeks = weekly_pattern(state.arrivals_past_weeks_people, params.week_decay, params.assumed_rate_variance)
+    expected = ExpectedArrivals(
+        mean_people=weeks.mean_people,
+        dispersion=1 + weeks.rate_variance[:, None] * weeks.mean_people,
+        mean_variance_share=weeks.mean_variance_share,
+        basis=np.full(weeks.mean_people.shape, ForecastBasis.PAST_WEEKS, dtype=np.int64),
+    )
+    if np.isnan(expected.mean_people).any():
+        booked_people, booked_dispersion = booked_arrivals(state, params.bookings)
+        expected.fill(booked_people, booked_dispersion[:, None], 0.0, ForecastBasis.BOOKINGS)
+        held_people = state.arrivals_people[:, None]
+        held_dispersion = 1 + params.assumed_rate_variance * held_people
+        expected.fill(held_people, held_dispersion, 1.0, ForecastBasis.LAST_PERIODS)
+        expected.basis[np.isnan(expected.mean_people)] = ForecastBasis.NOTHING
+    return expected
 
 
 @dataclass(slots=True)
-class _Expected:
-    """Mean, its shape and its basis, all (S, T); its gaps are filled from one source after another."""
+class ExpectedArrivals:
+    """
+    Mean, its dispersion (variance over mean), the variance of the mean as a share of one week's, and its basis, (S, T).
+
+    Gaps are filled from one source after another.
+    """
 
     mean_people: FloatArray
     dispersion: FloatArray
@@ -90,6 +100,7 @@ class _Expected:
     def fill(
         self, mean_people: FloatArray, dispersion: FloatArray, mean_variance_share: float, basis: ForecastBasis
     ) -> None:
+        """Take people from another source where nobody is expected yet."""
         fills = np.isnan(self.mean_people) & np.isfinite(mean_people)
         self.mean_people = np.where(fills, mean_people, self.mean_people)
         self.dispersion = np.where(fills, dispersion, self.dispersion)

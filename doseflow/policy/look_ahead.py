@@ -37,7 +37,7 @@ class LookAheadParams:
     """Hours worked from which on a break falls due."""
     break_window_hours: float = 2.0
     """Hours over which the breaks of a shift are spread."""
-    level_error_share: float = 0.35
+    level_error_share: float = 0.1
     """Standard deviation of a site's arrivals round the forecast, as a share of it, chance aside."""
     tail_minutes: float = 30.0
     """Waiting still to come for who waits when the look-ahead ends."""
@@ -97,7 +97,7 @@ def look_ahead(situation: Situation, params: LookAheadParams) -> LookAhead:
     per_minute = 1.0 / np.array(city.service_minutes)
     per_minute[OBSERVATION_IDX] *= city.seats_per_observer
     open_minutes = np.where(situation.standing.operating, state.open_minutes_left, 0.0)
-    ends_minutes = np.minimum(np.minimum(open_minutes, _shift_minutes(situation)), GRID_ENDS_MINUTES[-1])
+    ends_minutes = np.minimum(np.minimum(open_minutes, shift_minutes(situation)), GRID_ENDS_MINUTES[-1])
     most = np.fmax(state.stations_possible, state.stations_open)
     fade = 0.5 ** ((GRID_ENDS_MINUTES - GRID_MINUTES / 2) / params.fade_minutes)[:, None]
     starts_minutes = GRID_ENDS_MINUTES - GRID_MINUTES
@@ -116,14 +116,14 @@ def look_ahead(situation: Situation, params: LookAheadParams) -> LookAhead:
 def _come_people(situation: Situation, open_minutes: FloatArray, params: LookAheadParams) -> FloatArray:
     """(G, C, S); a site is off the forecast by its level's error, and by chance the more the fewer people come."""
     arrivals = np.nan_to_num(situation.arrivals_people)
-    come = np.cumsum(on_grid(arrivals, _late_per_minute(situation, open_minutes), open_minutes), axis=0)
+    come = np.cumsum(on_grid(arrivals, late_per_minute(situation, open_minutes), open_minutes), axis=0)
     chance = 1.0 / np.maximum(arrivals.sum(axis=1), 1.0)
     spread = np.minimum(_DECILE * np.sqrt(params.level_error_share**2 + chance), 0.9)
     cases: FloatArray = come[:, None] * (1.0 + np.array([-1.0, 0.0, 1.0])[:, None] * spread)
     return cases
 
 
-def _shift_minutes(situation: Situation) -> FloatArray:
+def shift_minutes(situation: Situation) -> FloatArray:
     """Shift left to whoever of a site stays longest, (S,); the whole look-ahead where nobody is known."""
     state = situation.state
     left = state.staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
@@ -132,7 +132,7 @@ def _shift_minutes(situation: Situation) -> FloatArray:
     return np.where(longest > 0, longest, GRID_ENDS_MINUTES[-1])
 
 
-def _late_per_minute(situation: Situation, open_minutes: FloatArray) -> FloatArray:
+def late_per_minute(situation: Situation, open_minutes: FloatArray) -> FloatArray:
     """Arrivals a minute after the forecast's two hours, (S,): the doses of the day that are not accounted for yet."""
     arrivals, waiting = situation.arrivals_people, situation.state.waiting_people[:, :OBSERVATION_IDX]
     soon = np.nan_to_num(arrivals).sum(axis=1) + np.nan_to_num(waiting).sum(axis=1)

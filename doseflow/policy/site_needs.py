@@ -25,17 +25,17 @@ class NeedParams:
 
     beta_call: float = 0.0
     """A site calls for people when it has fewer than load + beta_call * sqrt(load)."""
-    beta_target: float = 0.5
+    beta_target: float = 0.0
     """A site that calls is brought up to load + beta_target * sqrt(load)."""
-    beta_give: float = 0.5
+    beta_give: float = 0.25
     """A site gives people away down to load + beta_give * sqrt(load)."""
     beta_open: float = 2.0
     """Stations open for people on duty up to load + beta_open * sqrt(load)."""
     planning_level: float = 0.5
     """Forecast level planned for, one of the forecast's quantile levels; 0.5 plans for the mean."""
-    clear_queue_minutes: float = 90.0
+    clear_queue_minutes: float = 180.0
     """Time in which the queue of the moment is to be worked off."""
-    tolerated_wait_minutes: float = 15.0
+    tolerated_wait_minutes: float = 30.0
     """Arrivals of so many minutes may stand waiting without calling for anybody."""
 
     def __post_init__(self) -> None:

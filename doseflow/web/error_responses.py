@@ -47,6 +47,7 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.ReceiptRefused: ProblemKind(409, "refused-receipt", "The receipt does not fit the order"),
     errors.SettingsWrong: ProblemKind(500, "wrong-settings", "A setting is wrong"),
     errors.CityWrong: ProblemKind(500, "wrong-city", "The city file is wrong"),
+    errors.ScenarioWrong: ProblemKind(422, "wrong-scenario", "A scenario file is wrong"),
     errors.SnapshotWrong: ProblemKind(422, "wrong-snapshot", "The state file is wrong"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
     errors.PlanNotFound: ProblemKind(404, "unknown-plan", "There is no such plan"),

@@ -60,15 +60,15 @@ class FluidCity:
         return cumulative_queue(self.queue_people, self.arrivals_people, self.capacity(self.present_people))
 
     def queued_alone_minutes(self, people: FloatArray, waiting_minutes: FloatArray) -> FloatArray:
-        """Person-minutes of waiting at cells with so many people, (S, R, B), if no other role mattered, (S, R)."""
+        """Person-minutes of waiting, weighted by (S, B), with people (S, R, B), if each role were alone, (S, R)."""
         alone = alone_queue(self.queue_people, self.arrivals_people, self.capacity(people))
-        minutes: FloatArray = (alone @ waiting_minutes).mean(axis=0) * self.known[:, None]
+        minutes: FloatArray = (alone * waiting_minutes[:, None]).sum(axis=-1).mean(axis=0) * self.known[:, None]
         return minutes
 
     def need_minutes(self, waiting_minutes: FloatArray) -> FloatArray:
         """Person-minutes that more people of a role would save at the most, if enough came at once, (S, R)."""
         need = self.queued_alone_minutes(self.present_people, waiting_minutes)
-        at_stage = np.diff(self.queue(), axis=-2, prepend=0.0) @ waiting_minutes
+        at_stage = (np.diff(self.queue(), axis=-2, prepend=0.0) * waiting_minutes[:, None]).sum(axis=-1)
         need[:, :OBSERVATION_IDX] = np.maximum(need[:, :OBSERVATION_IDX], at_stage.mean(axis=0))
         return need * self.known[:, None]
 

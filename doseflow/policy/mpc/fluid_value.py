@@ -20,7 +20,7 @@ def site_minutes(
     Parameters
     ----------
     waiting_minutes
-        Minutes for which each person waiting at the end of a block counts, (B,).
+        Minutes for which each person waiting at the end of a block counts, (S, B).
     site_idx
         (...).
     present_people
@@ -28,7 +28,7 @@ def site_minutes(
     """
     capacity = city.served_per_person[site_idx] * np.minimum(present_people, city.most_people[site_idx][..., None])
     queue = cumulative_queue(city.queue_people[site_idx], city.arrivals_people[:, site_idx], capacity)
-    waiting = (queue[..., -1, :] @ waiting_minutes).mean(axis=0)
+    waiting = (queue[..., -1, :] * waiting_minutes[site_idx]).sum(axis=-1).mean(axis=0)
     missing = np.maximum(margins.target_people[:, site_idx] - present_people[..., -1], 0.0)
     shape = (-1, *[1] * site_idx.ndim, NUM_ROLES)
     thin = (missing * margins.missing_minutes.reshape(shape)).sum(axis=(0, -1))

@@ -19,6 +19,7 @@ from doseflow.policy.mpc.fluid_city import FluidCity, fluid_city
 from doseflow.policy.mpc.futures import sampled_futures
 from doseflow.policy.mpc.givers import givers, kept_people
 from doseflow.policy.mpc.highs_lp import solve
+from doseflow.policy.mpc.horizon import counted_minutes, until_shift_ends
 from doseflow.policy.mpc.margins import margins
 from doseflow.policy.mpc.move_orders import send_people
 from doseflow.policy.mpc.params import FluidParams, MpcParams, MyopicParams, ScenarioParams
@@ -29,7 +30,7 @@ from doseflow.policy.situation import Situation
 from doseflow.units import PERIOD_MINUTES
 
 Futures = Callable[[Situation], FloatArray]
-"""Arrivals to plan against, by future, site and period, (K, S, T)."""
+"""Arrivals to plan against, by future, site and period until the shift ends, (K, S, 72)."""
 
 LATER_DECISION_STEP = 3
 
@@ -61,8 +62,6 @@ class MpcStaffing:
     def __init__(self, grid: TimeGrid, params: FluidParams, futures: Futures) -> None:
         self.record = SolveRecord()
         self._grid, self._params, self._futures = grid, params, futures
-        self._waiting_minutes = grid.waiting_weights.copy()
-        self._waiting_minutes[-1] += params.terminal_minutes
         self._least_need = params.least_need_minutes
         self._ways: Ways | None = None
 
@@ -71,24 +70,25 @@ class MpcStaffing:
         kept = kept_people(situation)
         desk = MoveDesk(situation, kept_people=kept)
         desk.keep_pinned()
+        waiting = counted_minutes(situation, self._grid, self._params)
         city = fluid_city(situation, self._futures(situation), self._grid, self._params)
-        city = self._keep_sent(desk, city.with_moves(desk.kept, situation.state))
-        giving, need, least = givers(situation, kept), city.need_minutes(self._waiting_minutes), self._least_need
+        city = self._keep_sent(desk, city.with_moves(desk.kept, situation.state), waiting)
+        giving, need, least = givers(situation, kept), city.need_minutes(waiting), self._least_need
         arcs = arcs_between(situation, self._ways_of(situation), giving, need, least, desk.may_receive)
         if not len(arcs):
             self.record.without_need += 1
             return desk.kept
-        stakes = self._stakes(situation, arcs)
+        stakes = self._stakes(situation, arcs, waiting)
         programme = FluidProgramme(city, arcs, giving, modelled_cells(city, giving, arcs, need), stakes)
         people = whole_people(self._sent_now(programme), city, arcs, giving, stakes)
         new = send_people(desk, arcs, people)
         return [*desk.kept, *with_reasons(situation, self._params.relief_wait_minutes, new)]
 
-    def _keep_sent(self, desk: MoveDesk, city: FluidCity) -> FluidCity:
+    def _keep_sent(self, desk: MoveDesk, city: FluidCity, waiting_minutes: FloatArray) -> FluidCity:
         """Let moves sent before stand where help is still wanted, one after the other."""
         for move in desk.situation.orders.sent_of(StaffMove):
             _, to_idx = desk.ends_of(move)
-            need = city.need_minutes(self._waiting_minutes)[to_idx, ROLE_TO_IDX[move.works_as]]
+            need = city.need_minutes(waiting_minutes)[to_idx, ROLE_TO_IDX[move.works_as]]
             if need > self._least_need and desk.can_keep(move):
                 desk.keep(move)
                 city = city.with_moves([move], desk.situation.state)
@@ -107,11 +107,11 @@ class MpcStaffing:
         self.record.solved += 1
         return model.sent_now(answer.values)
 
-    def _stakes(self, situation: Situation, arcs: Arcs) -> Stakes:
+    def _stakes(self, situation: Situation, arcs: Arcs, waiting_minutes: FloatArray) -> Stakes:
         params = self._params
         return Stakes(
             move_minutes=params.move_minutes + params.travel_weight * arcs.travel_minutes,
-            waiting_minutes=self._waiting_minutes,
+            waiting_minutes=waiting_minutes,
             margins=margins(situation, params.margin_minutes),
             city_people=float(situation.state.city.limits.max_city_moved_people),
         )
@@ -123,8 +123,8 @@ class MpcStaffing:
 
 
 def mean_future(situation: Situation) -> FloatArray:
-    """The one future that goes as planned for, (1, S, T)."""
-    return situation.arrivals_people[None]
+    """The one future that goes as planned for, (1, S, 72)."""
+    return until_shift_ends(situation, situation.arrivals_people[None])
 
 
 def myopic_staffing(params: MyopicParams) -> MpcStaffing:
@@ -134,15 +134,19 @@ def myopic_staffing(params: MyopicParams) -> MpcStaffing:
 
 
 def mpc_staffing(params: MpcParams) -> MpcStaffing:
-    """`mpc6` and `mpc12`: some periods ahead and a block in which queues drain."""
-    blocks = (float(PERIOD_MINUTES),) * params.num_periods + ((params.drain_minutes,) if params.drain_minutes else ())
+    """`mpc6` and `mpc12`: some periods ahead, and what follows from them until the shift ends."""
+    blocks = (float(PERIOD_MINUTES),) * params.num_periods + params.tail_block_minutes
     return MpcStaffing(_delayed(blocks, params.num_periods, params.fluid), params.fluid, mean_future)
 
 
 def scenario_staffing(params: ScenarioParams) -> MpcStaffing:
     """`scenario_mpc`: the first moves shared by sampled futures, the later ones each future's own."""
-    grid = _delayed(params.block_minutes, len(params.block_minutes) - 1, params.fluid)
-    return MpcStaffing(grid, params.fluid, lambda situation: sampled_futures(situation, params))
+    grid = _delayed(params.block_minutes, params.num_deciding, params.fluid)
+
+    def futures(situation: Situation) -> FloatArray:
+        return until_shift_ends(situation, sampled_futures(situation, params))
+
+    return MpcStaffing(grid, params.fluid, futures)
 
 
 def _delayed(blocks: tuple[float, ...], num_deciding: int, params: FluidParams) -> TimeGrid:

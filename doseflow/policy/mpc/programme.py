@@ -36,7 +36,7 @@ class Stakes:
     move_minutes
         Person-minutes that sending one person over each arc costs, (J,).
     waiting_minutes
-        Minutes for which each person waiting at the end of a block counts, (B,).
+        Minutes for which each person waiting at the end of a block counts, (S, B).
     margins
         What thin teams cost beside the queues that the fluid model sees.
     city_people
@@ -61,7 +61,7 @@ def modelled_cells(city: FluidCity, givers: Givers, arcs: Arcs, need_minutes: Fl
     givers_by_role[arcs.giver_cells] = True
     gives = givers_by_role.reshape(num_sites, NUM_ROLES)
     left = np.maximum(city.present_people - (givers.people * gives)[..., None], 0.0)
-    missed: BoolArray = np.asarray((city.queued_alone_minutes(left, np.ones(left.shape[-1])) > 0) & gives)
+    missed: BoolArray = np.asarray((city.queued_alone_minutes(left, np.ones((num_sites, left.shape[-1]))) > 0) & gives)
     touched = np.asarray(missed.any(axis=1))[:, None] & (missed | (need_minutes > 0))
     cells: BoolArray = np.asarray((takers[:, None] | touched) & city.known[:, None])
     return cells
@@ -257,7 +257,7 @@ class FluidProgramme:
         costs = np.zeros(self._num_columns)
         share = 1.0 / self._num_futures
         is_last = np.append(self._stage_site[1:] != self._stage_site[:-1], True)[: len(self._stage_site)]
-        costs[self._queue_columns] = share * is_last[:, None] * self._stakes.waiting_minutes
+        costs[self._queue_columns] = share * is_last[:, None] * self._stakes.waiting_minutes[self._stage_site]
         missing = self._stakes.margins.missing_minutes[:, self._margin_ids % NUM_ROLES]
         costs[self._missing_columns] = share * missing
         later = self._move_columns[:, :, 1:]

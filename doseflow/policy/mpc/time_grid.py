@@ -45,13 +45,6 @@ class TimeGrid:
         moments: FloatArray = self.starts[list(self.decision_blocks)]
         return moments
 
-    @cached_property
-    def waiting_weights(self) -> FloatArray:
-        """Minutes for which who waits at each block's end is counted, by the trapezoid rule, (B,)."""
-        after = np.concatenate([self.lengths[1:], [0.0]])
-        weights: FloatArray = (self.lengths + after) / 2
-        return weights
-
     def in_effect_share(self, from_minutes: FloatArray) -> FloatArray:
         """Share of each block that lies after a moment in minutes from now, (..., B)."""
         after = (self.starts + self.lengths - np.asarray(from_minutes)[..., None]) / self.lengths

@@ -54,8 +54,11 @@ def all_may_go(city, keep=0.0):
 
 def stakes_of(city, arcs, *, move_minutes=1.0, terminal_minutes=10.0, missing_minutes=None, targets=None, most=60.0):
     """What counts; without margins unless they are given."""
-    waiting = city.grid.waiting_weights.copy()
+    lengths = city.grid.lengths
+    waiting = (lengths + np.append(lengths[1:], 0.0)) / 2
     waiting[-1] += terminal_minutes
+    # Sites differ in what counts, as they differ in when they close.
+    waiting = waiting * np.linspace(1.0, 0.7, len(city.known))[:, None]
     shape = (1, *city.most_people.shape)
     return Stakes(
         move_minutes=np.full(len(arcs), move_minutes),
@@ -100,7 +103,7 @@ def _site_minutes(city, arcs, stakes, sent, future, site):
             waiting = queues[stage] + coming
             coming = min(waiting, can[stage])
             queues[stage] = waiting - coming
-        total += sum(queues) * stakes.waiting_minutes[block]
+        total += sum(queues) * stakes.waiting_minutes[site, block]
     return total
 
 

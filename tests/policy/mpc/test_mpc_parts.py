@@ -22,7 +22,6 @@ def test_a_block_is_counted_from_when_people_are_there():
     # Sent now they are missed after 4 minutes, and serve after 4 + 8 + 3; sent at the next block 5 minutes later.
     assert grid.gone_share().tolist() == [[0.2, 1.0, 1.0], [0.0, 0.6, 1.0]]
     np.testing.assert_allclose(grid.there_share(np.array([8.0]))[0], [[0.0, 0.0, 1.0], [0.0, 0.0, 25 / 30]])
-    assert grid.waiting_weights.tolist() == [7.5, 20.0, 15.0]
     assert grid.by_block(np.arange(24.0)).tolist() == [0.0, 3.0, sum(range(3, 9))]
 
 
@@ -133,10 +132,10 @@ def test_two_roles_that_only_help_together_go_together():
         (lambda: MyopicParams(block_minutes=1), "block_minutes"),
         (lambda: MyopicParams(block_minutes=125), "block_minutes"),
         (lambda: MpcParams(num_periods=25), "num_periods"),
-        (lambda: MpcParams(num_periods=12, drain_minutes=61), "drain_minutes"),
+        (lambda: MpcParams(tail_block_minutes=(305.0,)), "tail_block_minutes"),
         (lambda: ScenarioParams(num_futures=0), "num_futures"),
         (lambda: ScenarioParams(block_minutes=(5.0, 7.0)), "block_minutes"),
-        (lambda: ScenarioParams(block_minutes=(60.0, 90.0)), "block_minutes"),
+        (lambda: ScenarioParams(block_minutes=(300.0, 90.0)), "block_minutes"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(make, field):
