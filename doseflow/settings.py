@@ -77,7 +77,10 @@ class Settings(BaseSettings):
     city: Annotated[str, MinLen(1)] = "czech"
     """czech, synthetic:N, or the path of a city file."""
     planner: Annotated[str, MinLen(1)] = "rules"
-    """rules, or static: change nothing about staff, only open the stations there is staff for."""
+    """
+    static (nobody is moved), rules, proportional, max_pressure, c_mu, index, lp, mpc6, mpc12 or scenario_mpc; see
+    docs/background/ladder.md.
+    """
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

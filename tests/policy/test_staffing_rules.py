@@ -14,13 +14,18 @@ from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
 from doseflow.domain.roles import ROLE_TO_IDX, Role
 from doseflow.policy.rules_policy import RulesParams, RulesPolicy
+from doseflow.policy.site_needs import NeedParams
 from doseflow.policy.situation import survey
 from doseflow.units import datetime_from_epoch_minutes, epoch_minutes_from_datetime
 
+# Levels that are easy to reckon by hand; those that a city runs with are in NeedParams.
+EAGER = RulesParams(
+    needs=NeedParams(beta_target=0.5, beta_give=0.5, clear_queue_minutes=90.0, tolerated_wait_minutes=15.0)
+)
 VACCINATOR = Role.VACCINATOR
 
 
-def _moves(state, per_minute=0.8, params=None):
+def _moves(state, per_minute=0.8, params=EAGER):
     return of_kind(RulesPolicy(params)(state, forecast_of(state, per_minute)).decisions, StaffMove)
 
 

@@ -9,7 +9,8 @@ from rules_city import calm_staff, calm_state, city_of, forecast_of, of_kind, st
 from doseflow.domain.decisions import StationChange, Why
 from doseflow.domain.orders import Commitments
 from doseflow.domain.roles import Role, Stage
-from doseflow.policy.rules_policy import RulesPolicy
+from doseflow.policy.rules_policy import RulesParams, RulesPolicy
+from doseflow.policy.site_needs import NeedParams
 from doseflow.policy.static_roster import StaticRoster
 
 VACCINATION = Stage.VACCINATION
@@ -53,7 +54,8 @@ def test_a_station_that_nobody_staffs_closes():
 def test_stations_of_people_who_are_sent_away_close_with_them():
     state = _vaccinators(10, 10, num_sites=2)
     state = replace(state, staff=staff_table(calm_staff(2, {(0, Role.VACCINATOR): 10, (1, Role.VACCINATOR): 1})))
-    decisions = RulesPolicy()(state, forecast_of(state, np.array([0.4, 0.8]))).decisions
+    eager = RulesParams(needs=NeedParams(beta_target=0.5, beta_give=0.5, clear_queue_minutes=90.0))
+    decisions = RulesPolicy(eager)(state, forecast_of(state, np.array([0.4, 0.8]))).decisions
     leaving = decisions[0].people
     change = next(one for one in of_kind(decisions, StationChange) if one.site_id == "s0")
     assert leaving == 4

@@ -61,7 +61,7 @@ def test_a_calm_city_moves_nobody_and_asks_no_solver(name):
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_queue_is_sent_those_who_are_hardly_needed(name):
-    staffing, moves = moves_of(name, crowded_state())
+    staffing, moves = moves_of(name, crowded_state(), move_minutes=100.0)
     assert staffing.record.solved == 1
     assert {(move.to_site_id, move.role) for move in moves} == {("s0", VACCINATOR)}
     people = {move.from_site_id: move.people for move in moves}
