@@ -18,7 +18,7 @@ from doseflow.simulate.flow import empty_flow, flow_step
 from doseflow.simulate.world import NUM_SERVED, World
 
 TARGET_RATIO = 50.0
-LATE_STEPS = 360
+LATE_STEPS = 240
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Day:
 
     def __call__(self, before: World, after: World) -> None:
         self.joined.append((after.totals.joined - before.totals.joined)[:, 0].astype(np.int32))
-        at_work = posts(after, self._params)[:, :NUM_SERVED] * is_serving(after, self._params)[:, None]
+        at_work = posts(after)[:, :NUM_SERVED] * is_serving(after, self._params)[:, None]
         is_over = after.epoch_minutes >= after.day.closes
         # After closing the crew stays until everybody is out, so that nobody's wait ends untold in either library.
         self.posts.append(np.where(is_over[:, None], self.posts[-1] if self.posts else 0, at_work).astype(np.int32))
@@ -100,9 +100,12 @@ def _with_our_kernel(start: Start, day: _Day, seed: int) -> float:
     flow = empty_flow(np, rules, start.params.lanes, (), rules.leave_after_steps + 1)
     no_limit = np.full(len(day.joined[0]), 10_000, dtype=np.int32)
     waited_minutes = 0.0
-    for joined, at_work in zip(day.joined, day.posts, strict=True):
+    last = int(np.flatnonzero([people.any() for people in day.joined])[-1])
+    for step, (joined, at_work) in enumerate(zip(day.joined, day.posts, strict=True)):
         flow, counts = flow_step(flow, joined, at_work, no_limit, draws, rules)
         waited_minutes += float(counts.waited_minutes.sum())
+        if step > last and not flow.inside.any():
+            break
     return waited_minutes
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from array_api_compat import device
-
-from doseflow.simulate.arrays import namespace, where
+from doseflow.simulate.arrays import added_at, device_of, flat, namespace, where
 from doseflow.simulate.draws import Array, Draws, standard_normal
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.table import added_at
 from doseflow.simulate.world import Fridges, Lots, World
+from doseflow.units import PERIOD_MINUTES
 
 
 def power_is_on(world: World) -> Array:
@@ -20,12 +18,13 @@ def power_is_on(world: World) -> Array:
     return ~((day.power_off_from <= world.epoch_minutes) & (world.epoch_minutes < day.power_off_until))
 
 
-def cooled(world: World, lots: Lots, opened_vials: Array, draws: Draws, params: StepParams) -> tuple[Fridges, Lots]:
+def cooled(world: World, lots: Lots, draws: Draws, params: StepParams) -> tuple[Fridges, Lots]:
     """
-    One step later: the fridges, and the lots in them with their time outside their band.
+    The fridges a period later, minute by minute, and the lots in them with their time outside their band.
 
     A running fridge falls back to its set-point with a time constant and a first-order noise; one that stands still
-    drifts to the room. Each vial fetched, by lot place (S, L), lets warm air into its fridge.
+    drifts to the room. The vials fetched in the period have let warm air in. Switches and set-points count from the
+    beginning of the next period.
     """
     assumed, fridges, xp = params.assumed, world.fridges, namespace(world.fridges.volume_litres)
     runs = power_is_on(world)[..., None] & (world.epoch_minutes < world.day.fridge_fails_at)
@@ -34,12 +33,16 @@ def cooled(world: World, lots: Lots, opened_vials: Array, draws: Draws, params: 
     aim = xp.where(runs, aim, xp.full_like(aim, assumed.ambient_celsius))
     running, standing = (math.exp(-assumed.step_minutes / minutes) for minutes in _time_constants(params))
     kept = standing + (running - standing) * runs
-    spread = noise_of_step(standing, assumed.fridge_noise_celsius)
-    spread = spread + (noise_of_step(running, assumed.fridge_noise_celsius) - spread) * runs
-    noise = standard_normal(xp, draws, tuple(aim.shape)) * spread
-    kick = assumed.door_kick_celsius * _fetched_by_fridge(opened_vials, lots, fridges)
-    temperature = aim + (fridges.temperature_celsius - aim) * kept + noise + kick
-    return replace(fridges, temperature_celsius=temperature), _with_excursions(lots, temperature, params)
+    quiet = noise_of_step(standing, assumed.fridge_noise_celsius)
+    spread = quiet + (noise_of_step(running, assumed.fridge_noise_celsius) - quiet) * runs
+    num_steps = round(PERIOD_MINUTES / assumed.step_minutes)
+    noise = standard_normal(xp, draws, (num_steps, *aim.shape)) * spread
+    above = fridges.temperature_celsius - aim + assumed.door_kick_celsius * world.fetched_vials
+    path = []
+    for step in range(num_steps):
+        above = above * kept + noise[step, ...]
+        path.append(aim + above)
+    return replace(fridges, temperature_celsius=path[-1]), _with_excursions(lots, xp.stack(path), params)
 
 
 def noise_of_step(kept: float, noise_celsius: float) -> float:
@@ -51,21 +54,23 @@ def _time_constants(params: StepParams) -> tuple[float, float]:
     return params.assumed.cooling_minutes, params.assumed.warming_minutes
 
 
-def _fetched_by_fridge(opened_vials: Array, lots: Lots, fridges: Fridges) -> Array:
-    """Vials fetched from each fridge, (S, F): a handful in a step, so they are added one by one."""
+def fetched_by_fridge(opened_vials: Array, lots: Lots, fridges: Fridges) -> Array:
+    """Vials fetched from each fridge, (S, F), by lot place, (S, L): a handful in a step, so they are added singly."""
     xp = namespace(opened_vials)
-    flat = xp.reshape(opened_vials, (-1,))
-    at = xp.nonzero(flat)[0]
+    vials = flat(opened_vials)
+    at = xp.nonzero(vials)[0]
     slots = fridges.volume_litres.shape[-1]
-    fridge = at // opened_vials.shape[-1] * slots + xp.reshape(lots.fridge_slot, (-1,))[at]
-    return added_at(xp.zeros_like(fridges.volume_litres), fridge, flat[at])
+    fridge = at // opened_vials.shape[-1] * slots + flat(lots.fridge_slot)[at]
+    return added_at(xp.zeros_like(fridges.volume_litres), fridge, vials[at])
 
 
 def _with_excursions(lots: Lots, temperature_celsius: Array, params: StepParams) -> Lots:
+    """Count the steps outside the band along a path of temperatures, (steps, S, F)."""
     xp = namespace(lots.excursion_minutes)
-    at_lot = xp.take_along_axis(temperature_celsius, lots.fridge_slot, axis=-1)
+    slot = xp.broadcast_to(lots.fridge_slot, (temperature_celsius.shape[0], *lots.fridge_slot.shape))
+    at_lot = xp.take_along_axis(temperature_celsius, slot, axis=-1)
     low, high = params.storage_low_celsius[lots.product_idx], params.storage_high_celsius[lots.product_idx]
-    outside = (at_lot < low) | (at_lot > high)
+    outside = xp.sum((at_lot < low) | (at_lot > high), axis=0)
     return replace(lots, excursion_minutes=lots.excursion_minutes + outside * params.assumed.step_minutes)
 
 
@@ -93,6 +98,6 @@ def by_fridge(of_lot: Array, lots: Lots, fridges: Fridges) -> Array:
 def _of_fridge(of_lot: Array, lots: Lots, fridges: Fridges) -> Array:
     """What is of each lot place where it belongs to each fridge, else 0, (S, F, L)."""
     xp = namespace(of_lot)
-    slots = xp.arange(fridges.volume_litres.shape[-1], device=device(of_lot))
+    slots = xp.arange(fridges.volume_litres.shape[-1], device=device_of(of_lot))
     belongs = lots.fridge_slot[..., None, :] == slots[:, None]
     return xp.astype(belongs, of_lot.dtype) * of_lot[..., None, :]

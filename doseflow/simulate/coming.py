@@ -6,13 +6,16 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from doseflow.simulate.arrays import namespace, where
+from doseflow.simulate.arrays import added_at, flat, namespace, where
 from doseflow.simulate.day_profile import DAY_MINUTES
 from doseflow.simulate.draws import Array, Draws, rounded_by_chance
 from doseflow.simulate.step_params import StepParams
-from doseflow.simulate.table import Table, added_at, rounds
+from doseflow.simulate.table import Table, rounds
 from doseflow.simulate.world import NUM_SERVED, World
 from doseflow.units import PERIOD_MINUTES
+
+BOOKING_MINUTES = 15.0
+"""So often offered slots are booked."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Comers:
 def people_coming(world: World, posts_staffed: Array, draws: Draws, params: StepParams) -> tuple[World, Comers]:
     """Who comes in the step that ends now; the world has taken up bookings of the last period and diversions."""
     xp = namespace(world.coming_people)
-    if _begins_period(world, params):
+    if begins_period(world, params) and world.minute_of_day % BOOKING_MINUTES < PERIOD_MINUTES:
         world = book_free_slots(world, draws, params)
     booked, walked_in = (_of_step(people, world, params) for people in (world.coming_people, world.walk_ins_people))
     world, diverted = _divert(world, walked_in, params)
@@ -49,7 +52,8 @@ def people_coming(world: World, posts_staffed: Array, draws: Draws, params: Step
     return world, Comers(arrived, walked_in, diverted, balked, turned_away, arrived - turned_away - balked)
 
 
-def _begins_period(world: World, params: StepParams) -> bool:
+def begins_period(world: World, params: StepParams) -> bool:
+    """Whether the step that ends now is the first to end in its period."""
     into = (world.epoch_minutes - world.day.midnight) % PERIOD_MINUTES
     return bool(into < params.assumed.step_minutes - 1e-9)
 
@@ -81,20 +85,24 @@ def _balk_share(world: World, posts_staffed: Array, params: StepParams) -> Array
 
 def book_free_slots(world: World, draws: Draws, params: StepParams) -> World:
     """
-    Let offered slots that are still ahead be booked, once a period; who books one will come, or not, like everybody.
+    Let offered slots that are still ahead be booked, once a quarter of an hour; who books one comes, or not, like all.
 
-    Nobody who books now can have come before now. Who books a slot in the same period comes at the same minute. Which
+    Nobody who books now can have come before now. Who books a slot in the same quarter comes at the same minute. Which
     slots are taken is a systematic sample: one number a site, so that chance is used up alike whatever is free.
     """
     xp = namespace(world.free_slots)
-    share = 1 - math.exp(-PERIOD_MINUTES / params.assumed.slot_booking_mean_minutes)
+    share = 1 - math.exp(-BOOKING_MINUTES / params.assumed.slot_booking_mean_minutes)
+    chance = draws.uniform((*world.free_slots.shape[:-1], 1))
     first = min(world.minute_of_day // PERIOD_MINUTES + 1, world.free_slots.shape[-1])
-    up_to = xp.cumulative_sum(world.free_slots[..., first:], axis=-1, include_initial=True) * share
-    up_to = xp.floor(up_to + draws.uniform((*up_to.shape[:-1], 1)))
+    last_closing = float(xp.max(world.day.closes)) - world.day.midnight
+    last = max(first, math.ceil(last_closing / PERIOD_MINUTES))
+    up_to = xp.cumulative_sum(world.free_slots[..., first:last], axis=-1, include_initial=True) * share
+    up_to = xp.floor(up_to + chance)
     booked = xp.astype(up_to[..., 1:] - up_to[..., :-1], world.free_slots.dtype)
     if not bool(xp.any(booked > 0)):
         return world
-    taken = xp.concat([xp.zeros_like(world.free_slots[..., :first]), booked], axis=-1)
+    before, after = (xp.zeros_like(world.free_slots[..., part]) for part in (slice(first), slice(last, None)))
+    taken = xp.concat([before, booked, after], axis=-1)
     return replace(
         world,
         free_slots=world.free_slots - taken,
@@ -105,12 +113,12 @@ def book_free_slots(world: World, draws: Draws, params: StepParams) -> World:
 
 def _with_new_comers(xp: Any, world: World, taken: Array) -> Array:
     """The minutes at which people come, with those who have just booked, (S, 1440)."""
-    flat = xp.reshape(taken, (-1,))
-    at = xp.nonzero(flat)[0]
+    people_taken = flat(taken)
+    at = xp.nonzero(people_taken)[0]
     site, period = at // taken.shape[-1], at % taken.shape[-1]
-    comes_share = xp.reshape(world.day.habits.comes_share, (-1,))
-    chance, early = (xp.reshape(of_slot, (-1,))[at % math.prod(of_slot.shape)] for of_slot in _habits(world))
-    people = rounded_by_chance(xp, flat[at] * comes_share[site % comes_share.shape[-1]], chance)
+    comes_share = flat(world.day.habits.comes_share)
+    chance, early = (flat(of_slot)[at % math.prod(of_slot.shape)] for of_slot in _habits(world))
+    people = rounded_by_chance(xp, people_taken[at] * comes_share[site % comes_share.shape[-1]], chance)
     minute = xp.round(period * PERIOD_MINUTES - early)
     minute = xp.astype(xp.clip(minute, world.minute_of_day + 1, DAY_MINUTES - 1), xp.int64)
     return added_at(world.coming_people, site * DAY_MINUTES + minute, people)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from array_api_compat import device
-
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX
-from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.arrays import at_least_zero, device_of, namespace, where
 from doseflow.simulate.breaks import people_resting, worked_hours
 from doseflow.simulate.draws import Array
 from doseflow.simulate.step_params import StepParams
@@ -27,22 +25,33 @@ def people_at_work(world: World, params: StepParams) -> Array:
     return xp.sum(world.on_duty_people, axis=-1) - people_on_break(world, params)
 
 
-def posts(world: World, params: StepParams) -> Array:
+def with_people_at_work(world: World, params: StepParams) -> World:
+    """
+    The world with those who work now, and how fast.
+
+    They are counted anew when somebody has come or gone, and each period: breaks begin and end on its grid.
+    """
+    return replace(
+        world,
+        at_work_people=people_at_work(world, params),
+        pace=pace(world, params),
+        counted_people=world.on_duty_people,
+    )
+
+
+def posts(world: World) -> Array:
     """Stations that are open and staffed, (S, R)."""
     xp = namespace(world.stations_open)
-    return xp.minimum(world.stations_open, people_at_work(world, params))
+    return xp.minimum(world.stations_open, world.at_work_people)
 
 
-def pace(world: World, params: StepParams) -> Array | None:
+def pace(world: World, params: StepParams) -> Array:
     """
-    Service times are multiplied by this for tiredness, (S, N), float32; None where nobody tires.
+    Service times are multiplied by this for tiredness, (S, N), float32.
 
     It grows with the mean hours that the people of a role have worked beyond the hours that leave no trace.
     """
-    assumed = params.assumed
-    if assumed.fatigue_slowdown_share_per_hour == 0:
-        return None
-    xp = namespace(world.on_duty_people)
+    assumed, xp = params.assumed, namespace(world.on_duty_people)
     people = xp.astype(world.on_duty_people[..., :NUM_SERVED, :], xp.float64)
     hours = at_least_zero(worked_hours(world.epoch_minutes, world.day.shift_starts) - assumed.fatigue_after_hours)
     sums = people @ xp.stack([hours, xp.ones_like(hours)], axis=-1)
@@ -87,7 +96,7 @@ def with_shifts(world: World, begins: Array, ends: Array, params: StepParams) ->
     xp, rostered = namespace(world.staff_people), world.day.rostered_people
     staff = where(~(begins | ends)[:, None], world.staff_people)
     coming = where(begins, rostered)
-    own_role = xp.eye(NUM_ROLES, dtype=staff.dtype, device=device(staff))[:, :, None]
+    own_role = xp.eye(NUM_ROLES, dtype=staff.dtype, device=device_of(staff))[:, :, None]
     own = staff[..., 0] + coming[..., None, :, :] * own_role
     staff = xp.concat([own[..., None], staff[..., 1:]], axis=-1)
     world = with_staff(world, staff)

@@ -15,9 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from array_api_compat import device
-
-from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.arrays import at_least_zero, device_of, flat, namespace, where
 from doseflow.simulate.draws import Array, Draws, rounded_by_chance
 from doseflow.simulate.lanes import Lanes
 
@@ -123,7 +121,7 @@ def empty_flow(xp: Any, rules: FlowRules, lanes: Lanes, replicas: tuple[int, ...
 
     `replicas` are the axes before S, (B,) or (); `num_remembered` steps of the joining curve are kept.
     """
-    on = device(lanes.cell_of_lane)
+    on = device_of(lanes.cell_of_lane)
     zeros = xp.zeros((*replicas, *lanes.shape), dtype=xp.int32, device=on)
     nobody = xp.zeros((*replicas, lanes.shape[0]), dtype=xp.int32, device=on)
     return Flow(
@@ -163,18 +161,17 @@ def flow_step(
     pace
         Service times are multiplied by this, (B, S, N); 1 when not given.
     """
-    xp, lanes = namespace(flow.queued), flow.lanes
+    xp, lanes, like = namespace(flow.queued), flow.lanes, flow.queued
     left_minutes = flow.left_minutes - rules.step_minutes
-    busy = xp.astype((left_minutes > 0) & xp.isfinite(left_minutes), xp.int32)
-    in_service = lanes.sum_by_cell(busy)
-    served = flow.in_service - in_service
+    served, unused_minutes = _ended(xp, lanes, left_minutes, like)
+    in_service = flow.in_service - served
     joined = xp.concat([arrivals[..., None], served[..., :-1]], axis=-1)
-    chance = draws.uniform((*flow.queued.shape[:-1], flow.queued.shape[-1] + 1))
+    chance = draws.uniform((*like.shape[:-1], like.shape[-1] + 1))
     left = _giving_up(xp, flow, chance[..., :-1], rules)
     waiting = flow.queued - left + joined
     started = _startable(xp, waiting, posts - in_service, needle_limit)
-    early = xp.minimum(flow.queued - left, started)
-    left_minutes, over_minutes = _start(xp, lanes, left_minutes, 1 - busy, started, early, draws, rules, pace)
+    starting = _Starting(started, xp.minimum(flow.queued - left, started), pace)
+    left_minutes, over_minutes = _start(xp, lanes, left_minutes, starting, draws, rules)
     queued = waiting - started
     seats, finished = _seats(xp, flow, served[..., -1], chance[..., -1], rules)
     now_joined = flow.joined + joined
@@ -190,10 +187,32 @@ def flow_step(
     )
     # Who is queued at the end waits through the next step, but for what is handed over to him then, which is taken off
     # when it is known.
-    over = lanes.sum_by_cell(over_minutes)
-    waited = xp.astype(queued, xp.float64) * rules.step_minutes - over
-    worked = over + lanes.sum_by_cell(_worked_minutes(xp, flow.left_minutes, rules))
+    waited = queued * rules.step_minutes - over_minutes
+    worked = flow.in_service * rules.step_minutes - unused_minutes + over_minutes
     return after, FlowCounts(joined, started, left, served, finished, waited, worked)
+
+
+@dataclass(frozen=True)
+class _Starting:
+    """
+    Who starts in a step, (B, S, N); the first `early` of them stood in the queue before it.
+
+    They began when their server became free, not at the end of the step.
+    """
+
+    started: Array
+    early: Array
+    pace: Array | None
+
+
+def _ended(xp: Any, lanes: Lanes, left_minutes: Array, like: Array) -> tuple[Array, Array]:
+    """Services that ended in the step, int32, and what their servers had left of it, float64, both (B, S, N)."""
+    all_lanes = flat(left_minutes)
+    at = xp.nonzero(all_lanes <= 0)[0]
+    cell = lanes.cell_at(at)
+    unused = -all_lanes[at]
+    served = xp.astype(lanes.sum_at(like, cell, xp.ones_like(unused)), xp.int32)
+    return served, lanes.sum_at(like, cell, unused)
 
 
 def emptied_queues(flow: Flow, ended: Array) -> tuple[Flow, Array]:
@@ -236,46 +255,36 @@ def _startable(xp: Any, waiting: Array, free: Array, needle_limit: Array) -> Arr
 
 
 def _start(
-    xp: Any,
-    lanes: Lanes,
-    left_minutes: Array,
-    idle: Array,
-    started: Array,
-    early: Array,
-    draws: Draws,
-    rules: FlowRules,
-    pace: Array | None,
+    xp: Any, lanes: Lanes, left_minutes: Array, starting: _Starting, draws: Draws, rules: FlowRules
 ) -> tuple[Array, Array]:
     """
-    The minutes left in each lane with the new services, and the minutes handed over, (B, L), float64.
+    The minutes left in each lane with the new services, (B, L), and the minutes handed over, float64, (B, S, N).
 
-    The first `early` of those who start stood in the queue before the step, so they began when their server became
-    free, not at the end of the step. `started` never exceeds the idle lanes of a cell: posts are at most its lanes.
+    The first idle lanes of a cell are taken; there are never fewer than start, since posts are at most a cell's lanes.
     """
-    rank = lanes.rank(idle) * idle
-    starts = (rank > 0) & (rank <= lanes.to_lanes(started))
-    minutes = _service_minutes(xp, lanes, draws.uniform(tuple(left_minutes.shape)), rules)
-    if pace is not None:
-        minutes = minutes * lanes.to_lanes(pace)
-    is_early = starts & (rank <= lanes.to_lanes(early)) & xp.isfinite(left_minutes)
-    over = xp.where(is_early, -left_minutes, xp.zeros_like(left_minutes))
-    idle_or_busy = xp.where(idle > 0, xp.full_like(left_minutes, xp.inf), left_minutes)
-    return xp.where(starts, minutes - over, idle_or_busy), xp.astype(over, xp.float64)
+    is_idle = (left_minutes <= 0) | xp.isinf(left_minutes)
+    rank = lanes.rank(xp.astype(is_idle, xp.int32))
+    starts = is_idle & (rank <= lanes.to_lanes(starting.started))
+    at = xp.nonzero(flat(starts))[0]
+    cell = lanes.cell_at(at)
+    free_minutes = -flat(left_minutes)[at]
+    is_early = (flat(rank)[at] <= flat(starting.early)[cell]) & xp.isfinite(free_minutes)
+    over = xp.where(is_early, free_minutes, xp.zeros_like(free_minutes))
+    uniform = xp.reshape(draws.uniform(tuple(left_minutes.shape)), (-1,))[at]
+    minutes = _service_minutes(xp, cell % lanes.shape[1], uniform, rules)
+    if starting.pace is not None:
+        minutes = minutes * flat(starting.pace)[cell]
+    lanes_left = xp.reshape(xp.where(is_idle, xp.full_like(left_minutes, xp.inf), left_minutes), (-1,))
+    lanes_left[at] = minutes - over
+    handed_over = lanes.sum_at(starting.started, cell, over)
+    return xp.reshape(lanes_left, left_minutes.shape), handed_over
 
 
-def _worked_minutes(xp: Any, left_minutes: Array, rules: FlowRules) -> Array:
-    """Minutes of the step in which each server works on whom it had before the step, (B, L), float64."""
-    is_busy = xp.isfinite(left_minutes)
-    worked = xp.clip(left_minutes, 0, rules.step_minutes)
-    return xp.astype(xp.where(is_busy, worked, xp.zeros_like(worked)), xp.float64)
-
-
-def _service_minutes(xp: Any, lanes: Lanes, uniform: Array, rules: FlowRules) -> Array:
-    """Fixed part and exponential part of a service, (B, L), float32."""
-    stage = lanes.cell_of_lane % lanes.shape[1]
-    fixed = xp.asarray(rules.fixed_minutes, dtype=xp.float32, device=device(uniform))
-    mean = xp.asarray(rules.random_minutes, dtype=xp.float32, device=device(uniform))
-    return xp.take(fixed, stage) - xp.take(mean, stage) * xp.log1p(-uniform)
+def _service_minutes(xp: Any, stage: Array, uniform: Array, rules: FlowRules) -> Array:
+    """Fixed part and exponential part of services at stages, (n,), float32."""
+    fixed = xp.asarray(rules.fixed_minutes, dtype=xp.float32, device=device_of(uniform))
+    mean = xp.asarray(rules.random_minutes, dtype=xp.float32, device=device_of(uniform))
+    return fixed[stage] - mean[stage] * xp.log1p(-uniform)
 
 
 def _seats(xp: Any, flow: Flow, sitting_down: Array, chance: Array, rules: FlowRules) -> tuple[dict[str, Any], Array]:

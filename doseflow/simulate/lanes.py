@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from doseflow.simulate.arrays import namespace
+from doseflow.simulate.arrays import namespace, summed_at
 from doseflow.simulate.draws import Array
 
 
@@ -22,15 +22,14 @@ class Lanes:
     ----------
     cell_of_lane
         Position of each lane's cell, (L,).
-    start, end
-        The lanes of each cell, from `start` to before `end`, (S * N,).
+    start_of_lane
+        First lane of each lane's cell, (L,).
     shape
         (S, N).
     """
 
     cell_of_lane: Array
-    start: Array
-    end: Array
+    start_of_lane: Array
     shape: tuple[int, int]
 
     @property
@@ -38,19 +37,20 @@ class Lanes:
         """All lanes."""
         return int(self.cell_of_lane.shape[0])
 
-    def sum_by_cell(self, of_lane: Array) -> Array:
-        """Sums over each cell's lanes, (B, L) -> (B, S, N), in the array's own type."""
-        xp = namespace(of_lane)
-        up_to = xp.cumulative_sum(of_lane, axis=-1, dtype=of_lane.dtype, include_initial=True)
-        sums = xp.take(up_to, self.end, axis=-1) - xp.take(up_to, self.start, axis=-1)
-        return xp.reshape(sums, (*of_lane.shape[:-1], *self.shape))
+    def rank(self, marked: Array) -> Array:
+        """Of lanes marked 1, the others 0, int32: how many of a cell are marked up to and with each, (B, L)."""
+        xp = namespace(marked)
+        up_to = xp.cumulative_sum(marked, axis=-1, dtype=marked.dtype, include_initial=True)
+        return up_to[..., 1:] - xp.take(up_to, self.start_of_lane, axis=-1)
 
-    def rank(self, of_lane: Array) -> Array:
-        """Of lanes marked 1, which one of its cell each is, counted from 1; int32, (B, L)."""
-        xp = namespace(of_lane)
-        up_to = xp.cumulative_sum(of_lane, axis=-1, dtype=of_lane.dtype, include_initial=True)
-        before_cell = xp.take(up_to, self.start, axis=-1)
-        return up_to[..., 1:] - xp.take(before_cell, self.cell_of_lane, axis=-1)
+    def cell_at(self, lane: Array) -> Array:
+        """The cell of some lanes, both counted over all replicas one after the other, (n,)."""
+        cells = self.shape[0] * self.shape[1]
+        return lane // self.num_lanes * cells + self.cell_of_lane[lane % self.num_lanes]
+
+    def sum_at(self, like: Array, cell: Array, amount: Array) -> Array:
+        """Amounts added up where they belong, float64, in the shape of `like`, (B, S, N)."""
+        return summed_at(tuple(like.shape), cell, amount)
 
     def to_lanes(self, of_cell: Array) -> Array:
         """A value of a cell at each of its lanes, (B, S, N) -> (B, L)."""
@@ -66,15 +66,13 @@ def lanes_of(xp: Any, num_servers: Array, on: Any = None) -> Lanes:
     `on` is the device.
     """
     rows = [[max(int(servers), 0) for servers in row] for row in num_servers]
-    counts = [servers for row in rows for servers in row]
-    cells = [cell for cell, servers in enumerate(counts) for _ in range(servers)] or [0]
-    ends, total = [], 0
-    for servers in counts:
-        total += servers
-        ends.append(total)
+    cells: list[int] = []
+    starts: list[int] = []
+    for cell, servers in enumerate(servers for row in rows for servers in row):
+        starts += [len(cells)] * servers
+        cells += [cell] * servers
     return Lanes(
-        cell_of_lane=xp.asarray(cells, dtype=xp.int64, device=on),
-        start=xp.asarray([end - servers for end, servers in zip(ends, counts, strict=True)], dtype=xp.int64, device=on),
-        end=xp.asarray(ends, dtype=xp.int64, device=on),
+        cell_of_lane=xp.asarray(cells or [0], dtype=xp.int64, device=on),
+        start_of_lane=xp.asarray(starts or [0], dtype=xp.int64, device=on),
         shape=(len(rows), len(rows[0])),
     )

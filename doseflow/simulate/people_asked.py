@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from array_api_compat import device
-
-from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.arrays import at_least_zero, device_of, flat, namespace, where
 from doseflow.simulate.decision_arrays import Neighbourhood
 from doseflow.simulate.draws import Array
 from doseflow.simulate.table import Table
@@ -42,9 +40,9 @@ def _wanted_of_givers(xp: Any, people_asked: Array, around: Neighbourhood) -> Ar
     reachable = around.travel_minutes <= around.max_travel_minutes
     asked = at_least_zero(people_asked) * reachable[..., None]
     slots = around.neighbour_idx.shape[-1]
-    flat = xp.reshape(asked, (*asked.shape[:-3], -1, asked.shape[-1]))
+    by_pair = xp.reshape(asked, (*asked.shape[:-3], -1, asked.shape[-1]))
     position = at_least_zero(around.asker * slots + around.asker_slot)
-    chosen = xp.take(flat, xp.reshape(position, (-1,)), axis=-2)
+    chosen = xp.take(by_pair, flat(position), axis=-2)
     chosen = xp.reshape(chosen, (*asked.shape[:-3], *position.shape, asked.shape[-1]))
     return where((around.asker >= 0)[..., None], chosen)
 
@@ -92,7 +90,7 @@ def _as_staff(xp: Any, leaving: Array, world: World) -> Array:
     order = xp.argsort(-world.day.shift_ends, stable=True)
     in_place = xp.take(by_shift, xp.argsort(order, stable=True), axis=-2)
     by_role = xp.moveaxis(xp.moveaxis(in_place, -1, -2), -3, -2)
-    nobody = xp.zeros((*by_role.shape, moves - 1), dtype=by_role.dtype, device=device(by_role))
+    nobody = xp.zeros((*by_role.shape, moves - 1), dtype=by_role.dtype, device=device_of(by_role))
     return xp.concat([by_role[..., None], nobody], axis=-1)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
 from doseflow.simulate.arrays import namespace
 from doseflow.simulate.draws import Array
@@ -72,19 +71,3 @@ def _is_first(values: Array) -> Array:
     ordered = values[order]
     first = xp.concat([xp.ones_like(ordered[:1]) == 1, ordered[1:] != ordered[:-1]])
     return first[xp.argsort(order, stable=True)]
-
-
-def added_at(array: Array, position: Array, amount: Array) -> Array:
-    """
-    The array with amounts added at positions of its flat form; a position may come several times.
-
-    The array API standard has no such operation, so it stands here once for every library.
-    """
-    xp = namespace(array)
-    flat, amount = xp.reshape(array, (-1,)), xp.astype(amount, array.dtype)
-    if is_numpy_array(flat):
-        flat = flat.copy()
-        np.add.at(flat, position, amount)
-    else:
-        flat = flat.index_add(0, position, amount)
-    return xp.reshape(flat, array.shape)

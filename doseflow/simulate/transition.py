@@ -2,9 +2,9 @@
 The transition: `step(world, draws, params)` makes the world one step later, and never writes to the one it was given.
 
 In a step, in this order: things arrive; shifts change; people come, some turn at the door; services and stays end, some
-who wait give up, free stations take the longest waiting; vials are drawn; fridges drift; past closing everybody is sent
-home. The order is fixed and chance is drawn in the same amounts whatever is decided, so that the same seed gives the
-same day to every planner.
+who wait give up, free stations take the longest waiting; vials are drawn; then, once a period, fridges drift, and past
+closing everybody is sent home. The order is fixed and chance is drawn in the same amounts whatever is decided, so that
+the same seed gives the same day to every planner.
 """
 
 from __future__ import annotations
@@ -13,29 +13,38 @@ from dataclasses import replace
 
 from doseflow.domain.roles import VACCINATION_IDX
 from doseflow.simulate.arrays import namespace
-from doseflow.simulate.cold_store import cooled
-from doseflow.simulate.coming import Comers, people_coming
+from doseflow.simulate.cold_store import cooled, fetched_by_fridge
+from doseflow.simulate.coming import Comers, begins_period, people_coming
 from doseflow.simulate.draws import Array, Draws
-from doseflow.simulate.duty import change_shifts, has_ended, is_serving, pace, posts, usable_seats
+from doseflow.simulate.duty import change_shifts, has_ended, is_serving, posts, usable_seats, with_people_at_work
 from doseflow.simulate.flow import Flow, FlowCounts, emptied_queues, flow_step
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.trips import arrive
 from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, is_usable, usable_doses
-from doseflow.simulate.world import NUM_SERVED, Fridges, Lots, Totals, World
+from doseflow.simulate.world import NUM_SERVED, Totals, World
 
 
 def step(world: World, draws: Draws, params: StepParams) -> World:
-    """The world `step_minutes` later."""
+    """
+    The world `step_minutes` later.
+
+    What changes slowly is looked at once a period, in the step that ends first in it: breaks, tiredness, bookings,
+    fridges (minute by minute), and vials that have been open too long.
+    """
     world = replace(world, epoch_minutes=world.epoch_minutes + params.assumed.step_minutes)
+    is_new_period = begins_period(world, params)
     world = change_shifts(arrive(world), params)
-    posts_staffed = posts(world, params)
+    if is_new_period or world.on_duty_people is not world.counted_people:
+        world = with_people_at_work(world, params)
+    posts_staffed = posts(world)
     world, comers = people_coming(world, posts_staffed, draws, params)
     usable = is_usable(world.lots, world.epoch_minutes, params)
     flow, counts = _let_flow(world, comers, posts_staffed, usable, draws, params)
     lots, opened_vials = draw_doses(world.lots, counts.started[..., -1], usable, world.epoch_minutes, params)
-    fridges, lots = cooled(world, lots, opened_vials, draws, params)
+    fetched = world.fetched_vials + fetched_by_fridge(opened_vials, lots, world.fridges)
     totals = _counted(world, comers, counts, posts_staffed, params)
-    return _closed(world, flow, lots, fridges, totals, params)
+    world = replace(world, flow=flow, lots=lots, totals=totals, fetched_vials=fetched)
+    return _tidied(world, draws, params) if is_new_period else world
 
 
 def _let_flow(
@@ -52,7 +61,7 @@ def _let_flow(
         xp.astype(limit, xp.int32),
         draws,
         params.flow,
-        pace(world, params),
+        world.pace,
     )
 
 
@@ -90,14 +99,15 @@ def _counted(world: World, comers: Comers, counts: FlowCounts, posts_staffed: Ar
     )
 
 
-def _closed(world: World, flow: Flow, lots: Lots, fridges: Fridges, totals: Totals, params: StepParams) -> World:
+def _tidied(world: World, draws: Draws, params: StepParams) -> World:
     """
-    The world with all of this, after vials past their in-use life are thrown away.
+    The world after its fridges have been looked at and vials past their in-use life thrown away.
 
     Where a day has ended, who still waits is turned away, while who is served or sits stays to the end; all that is
     open and all that has expired is thrown away.
     """
-    xp, ended = namespace(world.stations_open), has_ended(world, params)
+    xp, ended, totals, flow = namespace(world.stations_open), has_ended(world, params), world.totals, world.flow
+    fridges, lots = cooled(world, world.lots, draws, params)
     lots, wasted = discard_opened(lots, world.epoch_minutes, ended)
     totals = replace(totals, doses_wasted=totals.doses_wasted + wasted)
     if bool(xp.any(ended)):
@@ -109,4 +119,5 @@ def _closed(world: World, flow: Flow, lots: Lots, fridges: Fridges, totals: Tota
             gone=totals.gone + going,
             doses_expired=totals.doses_expired + expired,
         )
-    return replace(world, flow=flow, lots=lots, fridges=fridges, totals=totals)
+    fetched = xp.zeros_like(world.fetched_vials)
+    return replace(world, flow=flow, lots=lots, fridges=fridges, fetched_vials=fetched, totals=totals)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from doseflow.simulate.arrays import namespace
+from doseflow.simulate.arrays import added_at, namespace
 from doseflow.simulate.draws import Array
-from doseflow.simulate.table import Table, added_at, rounds
+from doseflow.simulate.table import Table, rounds
 from doseflow.simulate.world import Lots, World, with_staff
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from array_api_compat import device
-
-from doseflow.simulate.arrays import at_least_zero, namespace, where
+from doseflow.simulate.arrays import at_least_zero, device_of, namespace, where
 from doseflow.simulate.draws import Array
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.world import Lots
@@ -71,7 +69,7 @@ def _total(doses: Array) -> Array:
 def _taken_in_order(doses: Array, order_by: Array, wanted: Array) -> Array:
     """Of each row of doses, (S, L), take `wanted`, (S,), lowest `order_by` first; of equal ones, the first."""
     xp = namespace(doses)
-    place = xp.arange(doses.shape[-1], device=device(doses))
+    place = xp.arange(doses.shape[-1], device=device_of(doses))
     left, wanted = doses, xp.minimum(wanted, _total(doses))
     # Nearly always one lot is enough, so lots are taken one by one instead of sorted.
     while bool(xp.any(wanted > 0)):

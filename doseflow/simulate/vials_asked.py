@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from doseflow.simulate.arrays import namespace, where
+from doseflow.simulate.arrays import device_of, flat, namespace, where
 from doseflow.simulate.cold_store import used_litres
 from doseflow.simulate.decision_arrays import Neighbourhood
 from doseflow.simulate.draws import Array
@@ -30,18 +30,18 @@ def _one_van(
     xp: Any, world: World, van: int, asked: Array, around: Neighbourhood, params: StepParams
 ) -> tuple[World, Array]:
     """The largest wish at the site where a van stands, as far as its first lot goes; the wish is then met."""
-    flat = _flat(xp, asked, 2)
-    replica = xp.arange(flat.shape[0], device=flat.device)
+    wishes = _flat(xp, asked, 2)
+    replica = xp.arange(wishes.shape[0], device=device_of(wishes))
     stands_at = xp.reshape(world.vans.site_idx[..., van], (-1,))
     is_free = (stands_at >= 0) & xp.reshape(world.vans.busy_until[..., van] <= world.epoch_minutes, (-1,))
-    names_me = xp.reshape(around.neighbour_idx, (-1,))[None, :] == stands_at[:, None]
-    best = xp.argmax(where(names_me, flat), axis=-1)
-    wanted = where(is_free & names_me[replica, best], flat[replica, best])
+    names_me = flat(around.neighbour_idx)[None, :] == stands_at[:, None]
+    best = xp.argmax(where(names_me, wishes), axis=-1)
+    wanted = where(is_free & names_me[replica, best], wishes[replica, best])
     slots = around.neighbour_idx.shape[-1]
-    to_site, travel = best // slots, xp.reshape(around.travel_minutes, (-1,))[best]
+    to_site, travel = best // slots, flat(around.travel_minutes)[best]
     load = _load(xp, world, stands_at, to_site, wanted, travel, around, params)
     goes = load["doses"] > 0
-    met = xp.asarray(flat, copy=True)
+    met = xp.asarray(wishes, copy=True)
     met[replica[goes], best[goes]] = 0
     world = replace(world, vans=_driving(xp, world.vans, van, goes, to_site, load["arrives"]))
     return _loaded(xp, world, load, goes), xp.reshape(met, asked.shape)
@@ -59,7 +59,7 @@ def _load(
 ) -> dict[str, Array]:
     """What the van of each replica would carry, (B,), by column of a trip; `row` and `place` say from where."""
     num_sites = world.stations_open.shape[-2]
-    replica = xp.arange(from_site.shape[0], device=from_site.device)
+    replica = xp.arange(from_site.shape[0], device=device_of(from_site))
     row, to_row = replica * num_sites + from_site * (from_site >= 0), replica * num_sites + to_site
     arrives = world.epoch_minutes + travel
     lots = {name: _flat(xp, getattr(world.lots, name), 1) for name in _LOT_COLUMNS}

@@ -166,8 +166,16 @@ class World:
         On duty by role at home, role worked as, shift and moves made, (S, R, R, H, M); set with `with_staff` only.
     on_duty_people
         Their sums by role worked as and shift, (S, R, H).
+    at_work_people
+        Those on duty who are not on their break, by the role they work as, (S, R).
+    counted_people
+        The `on_duty_people` from which `at_work_people` and `pace` were made.
+    pace
+        Service times are multiplied by this, (S, N), float32.
     stations_open
         (S, R).
+    fetched_vials
+        Vials taken out of each fridge in this period so far, (S, F).
     lot_numbers
         The name of each lot code.
     """
@@ -182,9 +190,13 @@ class World:
     free_slots: Array
     staff_people: Array
     on_duty_people: Array
+    at_work_people: Array
+    counted_people: Array
+    pace: Array
     staff_trips: Table
     stations_open: Array
     lots: Lots
+    fetched_vials: Array
     lot_numbers: tuple[str, ...]
     dose_trips: Table
     fridges: Fridges

@@ -24,14 +24,14 @@ def still(small_city):
 
 
 def cool(world, draws, params):
-    fridges, lots = cooled(world, world.lots, np.zeros_like(world.lots.open_doses), draws, params)
+    fridges, lots = cooled(world, world.lots, draws, params)
     return replace(world, fridges=fridges, lots=lots)
 
 
 def after_minutes(world, params, minutes, seed=1):
     rng = NumpyDraws(np.random.default_rng(seed))
-    for _ in range(minutes):
-        world = replace(world, epoch_minutes=world.epoch_minutes + 1)
+    for _ in range(minutes // 5):
+        world = replace(world, epoch_minutes=world.epoch_minutes + 5)
         world = cool(world, rng, params)
     return world
 
@@ -40,7 +40,7 @@ def test_without_power_a_fridge_passes_8_degrees_within_3_hours(still):
     # The vendor's figure that the time constant was made from: "most above 8 within 3 h".
     world, params = still
     off = replace(world.day, power_off_from=np.full_like(world.day.opens, 0.0))
-    warm = after_minutes(replace(world, day=off), params, 181).fridges.temperature_celsius
+    warm = after_minutes(replace(world, day=off), params, 185).fridges.temperature_celsius
     assert (warm[world.fridges.exists] > 8).all()
     assert (
         after_minutes(replace(world, day=off), params, 170).fridges.temperature_celsius[world.fridges.exists] < 8
@@ -84,7 +84,7 @@ def test_lots_count_the_minutes_outside_their_band_and_the_fridge_tells_the_wors
 def test_running_fridges_stay_in_band_as_much_as_measured_ones(small_city, small_params, fresh_world):
     # 98.9 to 99.9 % of runtime in range (PMC8022346).
     world, rng, inside = fresh_world, NumpyDraws(np.random.default_rng(1)), []
-    for _ in range(600):
+    for _ in range(120):
         world = cool(world, rng, small_params)
         temperature = world.fridges.temperature_celsius[world.fridges.exists]
         inside.append(((temperature >= 2) & (temperature <= 8)).mean())
