@@ -13,9 +13,8 @@ from doseflow.bench.ciw_reference import CiwCityDay, CiwRules, CiwSiteDay, arriv
 from doseflow.bench.figures import Figure
 from doseflow.bench.simulator import Start, live_a_day
 from doseflow.simulate.draws import NumpyDraws
-from doseflow.simulate.duty import is_serving, posts
 from doseflow.simulate.flow import empty_flow, flow_step
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import World
 
 TARGET_RATIO = 50.0
 LATE_STEPS = 240
@@ -45,14 +44,13 @@ class Comparison:
 class _Day:
     """What each site lived through, step by step: who joined, and how many posts were at work."""
 
-    def __init__(self, start: Start) -> None:
-        self._params = start.params
+    def __init__(self) -> None:
         self.joined: list[NDArray[np.int32]] = []
         self.posts: list[NDArray[np.int32]] = []
 
     def __call__(self, before: World, after: World) -> None:
         self.joined.append((after.totals.joined - before.totals.joined)[:, 0].astype(np.int32))
-        at_work = posts(after)[:, :NUM_SERVED] * is_serving(after, self._params)[:, None]
+        at_work = after.ready.serving_posts if after.ready else np.zeros_like(after.queued_people)
         is_over = after.epoch_minutes >= after.day.closes
         # After closing the crew stays until everybody is out, so that nobody's wait ends untold in either library.
         self.posts.append(np.where(is_over[:, None], self.posts[-1] if self.posts else 0, at_work).astype(np.int32))
@@ -72,7 +70,7 @@ def compare_with_ciw(start: Start, seed: int) -> Comparison:
     EnvironmentUnfit
         Ciw is not installed.
     """
-    day = _Day(start)
+    day = _Day()
     world = live_a_day(start, seed, day)
     day.stay_late()
     started_at = time.perf_counter()

@@ -11,7 +11,7 @@ from doseflow.simulate.day_profile import DAY_MINUTES
 from doseflow.simulate.draws import Array, Draws, rounded_by_chance
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.table import Table, rounds
-from doseflow.simulate.world import NUM_SERVED, World
+from doseflow.simulate.world import World
 from doseflow.units import PERIOD_MINUTES
 
 BOOKING_MINUTES = 15.0
@@ -35,10 +35,10 @@ class Comers:
     staying: Array
 
 
-def people_coming(world: World, posts_staffed: Array, draws: Draws, params: StepParams) -> tuple[World, Comers]:
-    """Who comes in the step that ends now; the world has taken up bookings of the last period and diversions."""
+def people_coming(world: World, balk_share: Array, draws: Draws, params: StepParams) -> tuple[World, Comers]:
+    """Who comes in the step that ends now; of those at the door, a share, (S,), turns."""
     xp = namespace(world.coming_people)
-    if begins_period(world, params) and world.minute_of_day % BOOKING_MINUTES < PERIOD_MINUTES:
+    if ends_period(world, params) and world.minute_of_day % BOOKING_MINUTES < PERIOD_MINUTES:
         world = book_free_slots(world, draws, params)
     booked, walked_in = (_of_step(people, world, params) for people in (world.coming_people, world.walk_ins_people))
     world, diverted = _divert(world, walked_in, params)
@@ -47,13 +47,13 @@ def people_coming(world: World, posts_staffed: Array, draws: Draws, params: Step
     day, now = world.day, world.epoch_minutes
     is_shut = (now >= day.closes) | ~day.works_today | day.is_closed_by_incident(now)
     turned_away = where(is_shut, arrived)
-    expected = xp.astype(arrived - turned_away, xp.float32) * _balk_share(world, posts_staffed, params)
+    expected = xp.astype(arrived - turned_away, xp.float32) * balk_share
     balked = xp.minimum(rounded_by_chance(xp, expected, draws.uniform(tuple(arrived.shape))), arrived - turned_away)
     return world, Comers(arrived, walked_in, diverted, balked, turned_away, arrived - turned_away - balked)
 
 
-def begins_period(world: World, params: StepParams) -> bool:
-    """Whether the step that ends now is the first to end in its period."""
+def ends_period(world: World, params: StepParams) -> bool:
+    """Whether the step that ends now ends a period."""
     into = (world.epoch_minutes - world.day.midnight) % PERIOD_MINUTES
     return bool(into < params.assumed.step_minutes - 1e-9)
 
@@ -65,22 +65,6 @@ def _of_step(people: Array, world: World, params: StepParams) -> Array:
     start = math.floor(since_midnight - params.assumed.step_minutes + 1e-9)
     minutes = people[..., max(start, 0) : max(min(until, DAY_MINUTES), 0)]
     return xp.sum(minutes, axis=-1, dtype=xp.int32)
-
-
-def _balk_share(world: World, posts_staffed: Array, params: StepParams) -> Array:
-    """
-    Share that turns at the door, (S,), float32: none up to an expected wait, all at another, linear between; none
-    before opening.
-    """
-    xp, assumed = namespace(posts_staffed), params.assumed
-    waiting = xp.astype(xp.sum(world.queued_people, axis=-1), xp.float64)
-    posts = posts_staffed[..., :NUM_SERVED]
-    minutes_per_person = params.mean_service_minutes[:NUM_SERVED] / xp.maximum(posts, xp.ones_like(posts))
-    expected_minutes = waiting * xp.max(minutes_per_person, axis=-1)
-    span = max(assumed.balk_full_minutes - assumed.balk_from_minutes, 1e-9)
-    share = xp.clip((expected_minutes - assumed.balk_from_minutes) / span, 0, 1)
-    is_open = world.epoch_minutes >= world.day.opens
-    return xp.astype(where(is_open, share), xp.float32)
 
 
 def book_free_slots(world: World, draws: Draws, params: StepParams) -> World:

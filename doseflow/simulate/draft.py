@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doseflow.domain.city import City, IntArray
+from doseflow.simulate.readiness import with_doses_drawn
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.table import Schema, Table, table_of
 from doseflow.simulate.world import DIVERSION, DOSE_TRIP, STAFF_TRIP, Fridges, Lots, Totals, Vans, World, with_staff
@@ -43,7 +44,8 @@ class WorldDraft:
 
 
 def draft_of(world: World, city: City, params: StepParams) -> WorldDraft:
-    """A draft that shares no array that an order may write to."""
+    """A draft that shares no array that an order may write to; what was given has left its vials."""
+    world = with_doses_drawn(world, params)
     return WorldDraft(
         world=world,
         city=city,

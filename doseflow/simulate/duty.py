@@ -25,26 +25,6 @@ def people_at_work(world: World, params: StepParams) -> Array:
     return xp.sum(world.on_duty_people, axis=-1) - people_on_break(world, params)
 
 
-def with_people_at_work(world: World, params: StepParams) -> World:
-    """
-    The world with those who work now, and how fast.
-
-    They are counted anew when somebody has come or gone, and each period: breaks begin and end on its grid.
-    """
-    return replace(
-        world,
-        at_work_people=people_at_work(world, params),
-        pace=pace(world, params),
-        counted_people=world.on_duty_people,
-    )
-
-
-def posts(world: World) -> Array:
-    """Stations that are open and staffed, (S, R)."""
-    xp = namespace(world.stations_open)
-    return xp.minimum(world.stations_open, world.at_work_people)
-
-
 def pace(world: World, params: StepParams) -> Array:
     """
     Service times are multiplied by this for tiredness, (S, N), float32.

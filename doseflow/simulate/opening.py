@@ -54,7 +54,6 @@ def initial_world(city: City, day: DayPlan, params: StepParams, rng: np.random.G
     remembered = round(REMEMBERED_MINUTES / assumed.step_minutes) + 1
     fridges = _fridges_of(city)
     lots, lot_numbers = _initial_lots(city, day, fridges, params, rng)
-    nobody = np.zeros((num_sites, NUM_ROLES), dtype=np.int64)
     world = World(
         # Nothing stirs before this, and a night of empty steps would only cost time.
         epoch_minutes=max(day.midnight, float(day.opens.min()) - QUIET_UNTIL_MINUTES),
@@ -67,12 +66,10 @@ def initial_world(city: City, day: DayPlan, params: StepParams, rng: np.random.G
         free_slots=day.free_slots,
         staff_people=np.zeros((num_sites, NUM_ROLES, NUM_ROLES, len(day.shift_starts), NUM_MOVES), dtype=np.int64),
         on_duty_people=np.zeros((num_sites, NUM_ROLES, len(day.shift_starts)), dtype=np.int64),
-        at_work_people=nobody,
-        counted_people=nobody,
-        pace=np.ones((num_sites, NUM_SERVED), dtype=np.float32),
         staff_trips=table_of(STAFF_TRIP),
         stations_open=np.zeros((num_sites, NUM_ROLES), dtype=np.int64),
         lots=lots,
+        owed_doses=np.zeros(num_sites, dtype=np.int64),
         fetched_vials=np.zeros(fridges.volume_litres.shape),
         lot_numbers=lot_numbers,
         dose_trips=table_of(DOSE_TRIP),

@@ -13,71 +13,54 @@ from dataclasses import replace
 
 from doseflow.domain.roles import VACCINATION_IDX
 from doseflow.simulate.arrays import namespace
-from doseflow.simulate.cold_store import cooled, fetched_by_fridge
-from doseflow.simulate.coming import Comers, begins_period, people_coming
-from doseflow.simulate.draws import Array, Draws
-from doseflow.simulate.duty import change_shifts, has_ended, is_serving, posts, usable_seats, with_people_at_work
+from doseflow.simulate.cold_store import cooled
+from doseflow.simulate.coming import Comers, ends_period, people_coming
+from doseflow.simulate.draws import Draws
+from doseflow.simulate.duty import change_shifts, has_ended
 from doseflow.simulate.flow import Flow, FlowCounts, emptied_queues, flow_step
+from doseflow.simulate.readiness import is_ready, made_ready, with_doses_drawn
 from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.trips import arrive
-from doseflow.simulate.vials import discard_expired, discard_opened, draw_doses, is_usable, usable_doses
-from doseflow.simulate.world import NUM_SERVED, Totals, World
+from doseflow.simulate.vials import discard_expired, discard_opened
+from doseflow.simulate.world import NUM_SERVED, Readiness, Totals, World
 
 
 def step(world: World, draws: Draws, params: StepParams) -> World:
     """
     The world `step_minutes` later.
 
-    What changes slowly is looked at once a period, in the step that ends first in it: breaks, tiredness, bookings,
-    fridges (minute by minute), and vials that have been open too long.
+    What changes slowly is looked at once a period, in the step that ends with it: what sites can do, bookings, vials,
+    and fridges (minute by minute).
     """
     world = replace(world, epoch_minutes=world.epoch_minutes + params.assumed.step_minutes)
-    is_new_period = begins_period(world, params)
-    world = change_shifts(arrive(world), params)
-    if is_new_period or world.on_duty_people is not world.counted_people:
-        world = with_people_at_work(world, params)
-    posts_staffed = posts(world)
-    world, comers = people_coming(world, posts_staffed, draws, params)
-    usable = is_usable(world.lots, world.epoch_minutes, params)
-    flow, counts = _let_flow(world, comers, posts_staffed, usable, draws, params)
-    lots, opened_vials = draw_doses(world.lots, counts.started[..., -1], usable, world.epoch_minutes, params)
-    fetched = world.fetched_vials + fetched_by_fridge(opened_vials, lots, world.fridges)
-    totals = _counted(world, comers, counts, posts_staffed, params)
-    world = replace(world, flow=flow, lots=lots, totals=totals, fetched_vials=fetched)
-    return _tidied(world, draws, params) if is_new_period else world
+    world = change_shifts(arrive(world, params), params)
+    if world.ready is None or not is_ready(world):
+        world = made_ready(world, params)
+    world, comers = people_coming(world, _ready(world).balk_share, draws, params)
+    flow, counts = _let_flow(world, comers, draws, params)
+    owed = world.owed_doses + counts.started[..., -1]
+    world = replace(world, flow=flow, totals=_counted(world, comers, counts, params), owed_doses=owed)
+    return made_ready(_tidied(world, draws, params), params) if ends_period(world, params) else world
 
 
-def _let_flow(
-    world: World, comers: Comers, posts_staffed: Array, usable: Array, draws: Draws, params: StepParams
-) -> tuple[Flow, FlowCounts]:
+def _let_flow(world: World, comers: Comers, draws: Draws, params: StepParams) -> tuple[Flow, FlowCounts]:
     """Move everybody inside; nobody starts outside the hours, or at the needle without a dose and room to sit."""
-    xp = namespace(posts_staffed)
-    served_posts = posts_staffed[..., :NUM_SERVED] * is_serving(world, params)[..., None]
-    limit = xp.minimum(_room(world, posts_staffed, params), usable_doses(world.lots, usable))
-    return flow_step(
-        world.flow,
-        comers.staying,
-        xp.astype(served_posts, xp.int32),
-        xp.astype(limit, xp.int32),
-        draws,
-        params.flow,
-        world.pace,
-    )
+    xp, flow, ready = namespace(world.stations_open), world.flow, _ready(world)
+    room = ready.standing_room - flow.seated + flow.rising - flow.in_service[..., VACCINATION_IDX]
+    limit = xp.minimum(room, ready.usable_doses - world.owed_doses)
+    limit = xp.astype(limit, xp.int32)
+    return flow_step(flow, comers.staying, ready.serving_posts, limit, draws, params.flow, ready.pace)
 
 
-def _room(world: World, posts_staffed: Array, params: StepParams) -> Array:
-    """People who may come to the needle, (S,): seats that are watched, and some standing room, less who has it."""
-    xp, flow = namespace(posts_staffed), world.flow
-    seats = usable_seats(posts_staffed, params)
-    standing_room = xp.astype(xp.ceil(seats * (1 + params.assumed.standing_share)), xp.int64)
-    return standing_room - flow.seated + flow.rising - flow.in_service[..., VACCINATION_IDX]
+def _ready(world: World) -> Readiness:
+    assert world.ready is not None, "a step makes the world ready first"  # noqa: S101 - an invariant of this file
+    return world.ready
 
 
-def _counted(world: World, comers: Comers, counts: FlowCounts, posts_staffed: Array, params: StepParams) -> Totals:
+def _counted(world: World, comers: Comers, counts: FlowCounts, params: StepParams) -> Totals:
     """The totals with what came, flowed and worked in this step."""
-    xp, totals, minutes = namespace(posts_staffed), world.totals, params.assumed.step_minutes
-    busy = counts.busy_minutes
-    staffed = xp.maximum(xp.astype(posts_staffed[..., :NUM_SERVED], xp.float64) * minutes, busy)
+    xp, totals, busy = namespace(world.stations_open), world.totals, counts.busy_minutes
+    staffed = xp.maximum(_ready(world).posts[..., :NUM_SERVED] * params.assumed.step_minutes, busy)
     past_closing = xp.astype(world.epoch_minutes >= world.day.closes, xp.float64)
     return replace(
         totals,
@@ -106,6 +89,7 @@ def _tidied(world: World, draws: Draws, params: StepParams) -> World:
     Where a day has ended, who still waits is turned away, while who is served or sits stays to the end; all that is
     open and all that has expired is thrown away.
     """
+    world = with_doses_drawn(world, params)
     xp, ended, totals, flow = namespace(world.stations_open), has_ended(world, params), world.totals, world.flow
     fridges, lots = cooled(world, world.lots, draws, params)
     lots, wasted = discard_opened(lots, world.epoch_minutes, ended)

@@ -7,17 +7,19 @@ from typing import Any
 
 from doseflow.simulate.arrays import added_at, namespace
 from doseflow.simulate.draws import Array
+from doseflow.simulate.readiness import with_doses_drawn
+from doseflow.simulate.step_params import StepParams
 from doseflow.simulate.table import Table, rounds
 from doseflow.simulate.world import Lots, World, with_staff
 
 
-def arrive(world: World) -> World:
+def arrive(world: World, params: StepParams) -> World:
     """Let everything arrive whose time has come."""
     xp, now = namespace(world.stations_open), world.epoch_minutes
     if len(world.staff_trips) and bool(xp.any(world.staff_trips["arrives"] <= now)):
         world = _staff_arrives(world)
     if len(world.dose_trips) and bool(xp.any(world.dose_trips["arrives"] <= now)):
-        world = _doses_arrive(world)
+        world = _doses_arrive(with_doses_drawn(world, params))
     driving = (world.vans.site_idx < 0) & (world.vans.busy_until <= now)
     if bool(xp.any(driving)):
         site_idx = xp.where(driving, world.vans.heading_to_idx, world.vans.site_idx)

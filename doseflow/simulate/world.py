@@ -145,6 +145,41 @@ class Totals:
 
 
 @dataclass(frozen=True)
+class Readiness:
+    """
+    What each site can do; `readiness` makes it.
+
+    Parameters
+    ----------
+    on_duty_people, stations_open, lots
+        What it was made from: while the world still has these very arrays, it holds.
+    posts
+        Stations that are open and staffed, (S, R).
+    serving_posts
+        Of those, where people are served, inside the hours, (S, N), int32.
+    pace
+        Service times are multiplied by this, (S, N), float32.
+    standing_room
+        People who may be at the needle or in their observation, (S,).
+    usable_lots, usable_doses
+        Lots that may be given, (S, L), and the doses in them, (S,), of which some may be owed.
+    balk_share
+        Share that turns at the door, (S,), float32.
+    """
+
+    on_duty_people: Array
+    stations_open: Array
+    lots: Lots
+    posts: Array
+    serving_posts: Array
+    pace: Array
+    standing_room: Array
+    usable_lots: Array
+    usable_doses: Array
+    balk_share: Array
+
+
+@dataclass(frozen=True)
 class World:
     """
     The city at `epoch_minutes`.
@@ -166,14 +201,10 @@ class World:
         On duty by role at home, role worked as, shift and moves made, (S, R, R, H, M); set with `with_staff` only.
     on_duty_people
         Their sums by role worked as and shift, (S, R, H).
-    at_work_people
-        Those on duty who are not on their break, by the role they work as, (S, R).
-    counted_people
-        The `on_duty_people` from which `at_work_people` and `pace` were made.
-    pace
-        Service times are multiplied by this, (S, N), float32.
     stations_open
         (S, R).
+    owed_doses
+        Doses given that are still to be taken out of their vials, (S,).
     fetched_vials
         Vials taken out of each fridge in this period so far, (S, F).
     lot_numbers
@@ -190,12 +221,10 @@ class World:
     free_slots: Array
     staff_people: Array
     on_duty_people: Array
-    at_work_people: Array
-    counted_people: Array
-    pace: Array
     staff_trips: Table
     stations_open: Array
     lots: Lots
+    owed_doses: Array
     fetched_vials: Array
     lot_numbers: tuple[str, ...]
     dose_trips: Table
@@ -203,6 +232,7 @@ class World:
     vans: Vans
     diversions: Table
     totals: Totals
+    ready: Readiness | None = None
 
     @property
     def minute_of_day(self) -> int:

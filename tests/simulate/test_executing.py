@@ -119,7 +119,12 @@ def test_an_order_withdrawn_before_the_answer_is_dropped_and_an_answered_one_is_
 def doses(world):
     lots, totals = world.lots, world.totals
     gone = totals.doses_given + totals.doses_wasted + totals.doses_expired + totals.doses_discarded
-    return int((lots.unopened_doses + lots.open_doses).sum() + gone.sum() + world.dose_trips["doses"].sum())
+    return int(
+        (lots.unopened_doses + lots.open_doses).sum()
+        + gone.sum()
+        + world.dose_trips["doses"].sum()
+        - world.owed_doses.sum()
+    )
 
 
 @settings(max_examples=25)
