@@ -163,7 +163,8 @@ def flow_step(
     """
     xp, lanes, like = namespace(flow.queued), flow.lanes, flow.queued
     left_minutes = flow.left_minutes - rules.step_minutes
-    served, unused_minutes = _ended(xp, lanes, left_minutes, like)
+    ended = _ended(xp, lanes, left_minutes, like)
+    served = ended.served
     in_service = flow.in_service - served
     joined = xp.concat([arrivals[..., None], served[..., :-1]], axis=-1)
     chance = draws.uniform((*like.shape[:-1], like.shape[-1] + 1))
@@ -171,7 +172,7 @@ def flow_step(
     waiting = flow.queued - left + joined
     started = _startable(xp, waiting, posts - in_service, needle_limit)
     starting = _Starting(started, xp.minimum(flow.queued - left, started), pace)
-    left_minutes, over_minutes = _start(xp, lanes, left_minutes, starting, draws, rules)
+    left_minutes, over_minutes = _start(xp, lanes, left_minutes, ended.at, starting, draws, rules)
     queued = waiting - started
     seats, finished = _seats(xp, flow, served[..., -1], chance[..., -1], rules)
     now_joined = flow.joined + joined
@@ -188,7 +189,7 @@ def flow_step(
     # Who is queued at the end waits through the next step, but for what is handed over to him then, which is taken off
     # when it is known.
     waited = queued * rules.step_minutes - over_minutes
-    worked = flow.in_service * rules.step_minutes - unused_minutes + over_minutes
+    worked = flow.in_service * rules.step_minutes - ended.unused_minutes + over_minutes
     return after, FlowCounts(joined, started, left, served, finished, waited, worked)
 
 
@@ -205,14 +206,22 @@ class _Starting:
     pace: Array | None
 
 
-def _ended(xp: Any, lanes: Lanes, left_minutes: Array, like: Array) -> tuple[Array, Array]:
-    """Services that ended in the step, int32, and what their servers had left of it, float64, both (B, S, N)."""
+@dataclass(frozen=True)
+class _Ended:
+    """The lanes whose service ended, (n,); how many, int32, and what was left of the step, float64, (B, S, N)."""
+
+    at: Array
+    served: Array
+    unused_minutes: Array
+
+
+def _ended(xp: Any, lanes: Lanes, left_minutes: Array, like: Array) -> _Ended:
     all_lanes = flat(left_minutes)
     at = xp.nonzero(all_lanes <= 0)[0]
-    cell = lanes.cell_at(at)
+    cell = lanes.cell_at(at, all_lanes.shape[0] // lanes.num_lanes)
     unused = -all_lanes[at]
     served = xp.astype(lanes.sum_at(like, cell, xp.ones_like(unused)), xp.int32)
-    return served, lanes.sum_at(like, cell, unused)
+    return _Ended(at, served, lanes.sum_at(like, cell, unused))
 
 
 def emptied_queues(flow: Flow, ended: Array) -> tuple[Flow, Array]:
@@ -255,29 +264,28 @@ def _startable(xp: Any, waiting: Array, free: Array, needle_limit: Array) -> Arr
 
 
 def _start(
-    xp: Any, lanes: Lanes, left_minutes: Array, starting: _Starting, draws: Draws, rules: FlowRules
+    xp: Any, lanes: Lanes, left_minutes: Array, ended_at: Array, starting: _Starting, draws: Draws, rules: FlowRules
 ) -> tuple[Array, Array]:
     """
     The minutes left in each lane with the new services, (B, L), and the minutes handed over, float64, (B, S, N).
 
     The first idle lanes of a cell are taken; there are never fewer than start, since posts are at most a cell's lanes.
     """
-    is_idle = (left_minutes <= 0) | xp.isinf(left_minutes)
+    before, lanes_left = flat(left_minutes), xp.asarray(flat(left_minutes), copy=True)
+    lanes_left[ended_at] = xp.inf
+    is_idle = xp.isinf(xp.reshape(lanes_left, left_minutes.shape))
     rank = lanes.rank(xp.astype(is_idle, xp.int32))
-    starts = is_idle & (rank <= lanes.to_lanes(starting.started))
-    at = xp.nonzero(flat(starts))[0]
-    cell = lanes.cell_at(at)
-    free_minutes = -flat(left_minutes)[at]
+    at = xp.nonzero(flat(is_idle & (rank <= lanes.to_lanes(starting.started))))[0]
+    cell = lanes.cell_at(at, lanes_left.shape[0] // lanes.num_lanes)
+    free_minutes = -before[at]
     is_early = (flat(rank)[at] <= flat(starting.early)[cell]) & xp.isfinite(free_minutes)
     over = xp.where(is_early, free_minutes, xp.zeros_like(free_minutes))
-    uniform = xp.reshape(draws.uniform(tuple(left_minutes.shape)), (-1,))[at]
+    uniform = flat(draws.uniform(tuple(left_minutes.shape)))[at]
     minutes = _service_minutes(xp, cell % lanes.shape[1], uniform, rules)
     if starting.pace is not None:
         minutes = minutes * flat(starting.pace)[cell]
-    lanes_left = xp.reshape(xp.where(is_idle, xp.full_like(left_minutes, xp.inf), left_minutes), (-1,))
     lanes_left[at] = minutes - over
-    handed_over = lanes.sum_at(starting.started, cell, over)
-    return xp.reshape(lanes_left, left_minutes.shape), handed_over
+    return xp.reshape(lanes_left, left_minutes.shape), lanes.sum_at(starting.started, cell, over)
 
 
 def _service_minutes(xp: Any, stage: Array, uniform: Array, rules: FlowRules) -> Array:

@@ -43,8 +43,10 @@ class Lanes:
         up_to = xp.cumulative_sum(marked, axis=-1, dtype=marked.dtype, include_initial=True)
         return up_to[..., 1:] - xp.take(up_to, self.start_of_lane, axis=-1)
 
-    def cell_at(self, lane: Array) -> Array:
+    def cell_at(self, lane: Array, num_replicas: int) -> Array:
         """The cell of some lanes, both counted over all replicas one after the other, (n,)."""
+        if num_replicas == 1:
+            return self.cell_of_lane[lane]
         cells = self.shape[0] * self.shape[1]
         return lane // self.num_lanes * cells + self.cell_of_lane[lane % self.num_lanes]
 
