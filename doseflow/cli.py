@@ -148,7 +148,7 @@ def doctor(
 @app.command()
 def evaluate(
     planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
-    suite: Annotated[str | None, typer.Option(help="heldout, training or czech; heldout when left out.")] = None,
+    suite: Annotated[str | None, typer.Option(help="heldout, training, czech or sizes; heldout when left out.")] = None,
     scenario: Annotated[list[Path] | None, typer.Option(help="A scenario file of your own; repeat it.")] = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Days of each scenario.")] = 30,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +24,8 @@ def torch_library(device: str) -> ArrayLibrary:
         torch = import_module("torch")
     except ImportError as error:
         raise EnvironmentUnfit(f"device {device}: needs the package torch: pip install torch.") from error
+    if not re.fullmatch(r"cpu|cuda(:\d)?", device):
+        raise EnvironmentUnfit(f"device: must be numpy, cpu, cuda or cuda:N, got {device!r}")
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise EnvironmentUnfit(f"device {device}: this machine has no graphics card that torch can use")
     name = f"{device} ({torch.cuda.get_device_name()})" if device.startswith("cuda") else f"torch {device}"

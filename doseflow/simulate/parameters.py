@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
+from doseflow.units import PERIOD_MINUTES
+
 ASSUMED = "assumed"
 HANLY = "Hanly et al. 2022, BMC Health Serv Res 22:1059 (hub model), assumed there"
 WINTERTHUR = (
@@ -84,10 +86,30 @@ class SimulationParams:
             value, bound = getattr(self, item.name), SOURCES[item.name]
             if not bound.low <= value <= bound.high:
                 raise ValueError(f"{item.name}: must lie in {bound.low:g}..{bound.high:g}, got {value}")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        steps = PERIOD_MINUTES / self.step_minutes
+        if abs(steps - round(steps)) > 1e-9:
+            raise ValueError(f"step_minutes: must divide {PERIOD_MINUTES} minutes evenly, got {self.step_minutes}")
+        for stage in ("registration", "screening", "vaccination"):
+            if getattr(self, f"{stage}_fixed_minutes") + getattr(self, f"{stage}_random_minutes") <= 0:
+                raise ValueError(f"{stage}_fixed_minutes: must be above 0 together with {stage}_random_minutes, got 0")
+        if self.balk_full_minutes <= self.balk_from_minutes:
+            least = self.balk_from_minutes
+            raise ValueError(
+                f"balk_full_minutes: must be above balk_from_minutes ({least:g}), got {self.balk_full_minutes}"
+            )
+        if self.long_observation_minutes < self.observation_minutes:
+            least = self.observation_minutes
+            raise ValueError(
+                f"long_observation_minutes: must be at least observation_minutes ({least:g}), "
+                f"got {self.long_observation_minutes}"
+            )
 
 
 SOURCES: dict[str, Source] = {
-    "step_minutes": Source("choice: one minute inside the five-minute decision period", 0.05, 5),
+    "step_minutes": Source("choice: one minute inside the five-minute decision period", 0.05, 1),
     "registration_fixed_minutes": Source(HANLY, 0, 10),
     "registration_random_minutes": Source(HANLY, 0, 10),
     "screening_fixed_minutes": Source(HANLY, 0, 10),

@@ -96,7 +96,11 @@ def rostered_people(
 
 
 def present_people(roster: IntArray, params: SimulationParams, rng: np.random.Generator) -> IntArray:
-    """Who of a roster, (S, R, H), comes to work on a day without incidents."""
+    """
+    Who of a roster, (S, R, H), comes to work on a day without incidents.
+
+    Somebody is called in where nobody would be left: no fixed roster leaves a site without any registrar for a day.
+    """
     absent = binom.ppf(rng.random(roster.shape), roster, params.absent_share)
     present: IntArray = roster - np.nan_to_num(absent).astype(np.int64)
-    return present
+    return np.maximum(present, np.minimum(roster, 1))

@@ -6,6 +6,7 @@ One environment is one day of a scenario; a step is a decision period of five mi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -48,7 +49,8 @@ class CityVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
     Observation: (envs, S, F), float32, unscaled, F as in `FEATURES`. Action: for every site either 0, nothing, or one
     person of one role from one neighbour: 1 + neighbour * 4 + role, (envs, S). What may not be done is left undone.
     Reward: minus the waiting of the period in hours, a lost person counted as `LOST_PERSON_MINUTES`, divided by the
-    sites. All days end together, a step after the last site has closed and emptied or at midnight.
+    sites. All days end together, a step after the last site has closed and emptied or at midnight. There are no
+    reports and no referee between the agent and the city, as there are where planners are evaluated.
 
     Parameters
     ----------
@@ -64,8 +66,8 @@ class CityVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
         self._scenario = scenario
-        self._worlds, self._world, self._draws, self._lost = self._new_days(0)
-        self._seed, self._is_over = 0, False
+        self._worlds, self._world, self._draws, self._lost = self._new_days(range(num_envs))
+        self._next_seed, self._is_over = 0, False
         sites, slots = self._worlds.around.neighbour_idx.shape
         shape = sites, len(FEATURES)
         self.single_observation_space = gymnasium.spaces.Box(0.0, np.inf, shape, np.float32)
@@ -81,11 +83,19 @@ class CityVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin new days; the same seed begins the same ones, and environment k has the days of seed + k."""
+        """
+        Begin new days; the same seed begins the same ones, and environment k has the days of seed + k.
+
+        A list gives each environment its own seed; without any, the days after the last ones begin.
+        """
         del options
-        first = seed[0] if isinstance(seed, list) else seed
-        self._seed = self._seed + self.num_envs if first is None else int(first)
-        self._worlds, self._world, self._draws, self._lost = self._new_days(self._seed)
+        if isinstance(seed, list):
+            seeds = [self._next_seed + k if one is None else int(one) for k, one in enumerate(seed)]
+        else:
+            first = self._next_seed if seed is None else int(seed)
+            seeds = list(range(first, first + self.num_envs))
+        self._next_seed = max(seeds) + 1
+        self._worlds, self._world, self._draws, self._lost = self._new_days(seeds)
         self._is_over = False
         return self._observation(), {}
 
@@ -109,13 +119,16 @@ class CityVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         info = {"waited_minutes": new_wait, "lost_people": lost}
         return self._observation(), reward, np.full(self.num_envs, self._is_over), never, info
 
-    def _new_days(self, seed: int) -> tuple[ScenarioWorlds, World, Draws, NDArray[np.int64]]:
-        worlds = scenario_worlds(self._scenario, range(seed, seed + self.num_envs))
-        draws = NumpyDraws(np.random.default_rng([seed, 1]))
+    def _new_days(self, seeds: Sequence[int]) -> tuple[ScenarioWorlds, World, Draws, NDArray[np.int64]]:
+        worlds = scenario_worlds(self._scenario, seeds)
+        draws = NumpyDraws(np.random.default_rng([*seeds, 1]))
         return worlds, worlds.world, draws, _lost_people(worlds.world)
 
     def _decision(self, actions: NDArray[np.int64]) -> DecisionArrays:
         slots = self._worlds.around.neighbour_idx.shape[-1]
+        if not self.action_space.contains(np.asarray(actions)):
+            choices = slots * NUM_ROLES
+            raise ValueError(f"actions: must be whole numbers in 0..{choices}, of shape {self.action_space.shape}")
         shape = (*actions.shape, slots, NUM_ROLES)
         people = np.zeros((*actions.shape, slots * NUM_ROLES + 1), dtype=np.int64)
         np.put_along_axis(people, np.asarray(actions, dtype=np.int64)[..., None], 1, axis=-1)

@@ -45,3 +45,23 @@ def test_service_takes_as_long_on_average_as_the_city_says(small_city):
         stay = 0.1 * (0.95 * params.flow.observation_steps + 0.05 * params.flow.long_observation_steps)
         assert stay == pytest.approx(city.service_minutes[3], rel=0.02)
     assert mean_service_minutes(SimulationParams()) == pytest.approx((4.43, 3, 4, 15.75))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"step_minutes": 0.4}, "step_minutes: must divide 5 minutes evenly, got 0.4"),
+        (
+            {"registration_fixed_minutes": 0.0, "registration_random_minutes": 0.0},
+            "registration_fixed_minutes: must be",
+        ),
+        ({"balk_from_minutes": 500.0}, "balk_full_minutes: must be above balk_from_minutes .500., got 240"),
+        (
+            {"long_observation_minutes": 5.0},
+            "long_observation_minutes: must be at least observation_minutes .15., got 5",
+        ),
+    ],
+)
+def test_values_that_do_not_go_together_are_refused_by_name(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        replace(SimulationParams(), **changes)

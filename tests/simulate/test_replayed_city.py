@@ -27,7 +27,7 @@ def small(seed=1, faults=NO_FAULTS, **more):
     return SimulatedCity(city, SyntheticDays(city), DEMO_DAY_ON, seed, faults, **more)
 
 
-COARSE = replace(SimulationParams(), step_minutes=5.0)
+COARSE = replace(SimulationParams(), step_minutes=1.0)
 """Five-minute steps, for tests that live through days."""
 
 

@@ -317,7 +317,7 @@ incidents = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(incidents, max_size=6),
     st.floats(0.3, 1.5),
@@ -333,7 +333,7 @@ def test_any_scenario_makes_a_day_that_can_be_lived(some, share, city, seed, del
             incidents=tuple(some),
             offered_load_share=share,
             deliveries_days=deliveries_days,
-            params={"step_minutes": 5.0},
+            params={"step_minutes": 1.0},
             window=replace(CALM.window, starts_at=time(12)),
         )
     except ValueError as error:

@@ -80,3 +80,19 @@ def test_the_reward_is_what_the_totals_say_of_waiting_and_of_people_lost(env):
     assert (lost > 0).all()
     minutes = totals.waited_minutes.sum(axis=(1, 2)) + LOST_PERSON_MINUTES * lost
     assert rewards == pytest.approx(-minutes / 60 / 50)
+
+
+def test_every_environment_may_have_its_own_seed(env):
+    played = []
+    for seeds in ([3, 77], [3, 4]):
+        env.reset(seed=seeds)
+        played.append(env.world.coming_people)
+    assert np.array_equal(played[0][0], played[1][0])
+    assert not np.array_equal(played[0][1], played[1][1])
+
+
+@pytest.mark.parametrize("action", [-1, 9999])
+def test_an_action_that_does_not_exist_is_refused_with_its_bound(env, action):
+    env.reset(seed=3)
+    with pytest.raises(ValueError, match=r"actions: must be whole numbers in 0\.\.\d+"):
+        env.step(np.full(env.action_space.shape, action))
