@@ -22,7 +22,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
-from doseflow.errors import DoseflowError, NotFound
+from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.telemetry.logs import configure_logs
 
 app = typer.Typer(
@@ -170,6 +170,8 @@ def evaluate(
 
     if report is not None:
         require_report_libraries()
+    for option, path in (("--json", json_path), ("--report", report)):
+        _check_writable(option, path)
     choice = EvaluateChoice(
         tuple(planner or ()), suite, tuple(scenario or ()), seeds, results, keep_old=keep_old, workers=workers
     )
@@ -189,6 +191,24 @@ def evaluate(
         err.print(f"failed: {row['planner']}, {row['scenario']}, seed {row['seed']}: {row['failed']}", markup=False)
     if outcome.failed:
         raise typer.Exit(1)
+
+
+def _check_writable(option: str, path: Path | None) -> None:
+    """
+    Refuse a file that cannot be written, before hours of work end in it.
+
+    Raises
+    ------
+    InputWrong
+    """
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        raise InputWrong(f"{option}: {path} cannot be written: {error.strerror}") from error
 
 
 @bench.command("cycle")

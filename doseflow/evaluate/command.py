@@ -15,6 +15,7 @@ from doseflow.evaluate.results_file import ResultsFile
 from doseflow.evaluate.run import Row, Run, RunKey
 from doseflow.settings import Settings
 from doseflow.simulate.scenario import Scenario
+from doseflow.simulate.scenario_city import scenario_day
 from doseflow.simulate.scenario_file import packaged_scenarios, scenario_from_file
 
 FIRST_SEED = 1
@@ -72,6 +73,9 @@ def evaluate(
     planners = tuple(dict.fromkeys(choice.planners)) or LADDER
     check_planners(planners, settings)
     scenarios = scenarios_of(choice)
+    for scenario in scenarios:
+        # A site that the city does not have is found here, before anything is played.
+        scenario_day(scenario, FIRST_SEED)
     seeds = tuple(range(FIRST_SEED, FIRST_SEED + choice.num_seeds))
     # All planners of a day follow each other, so that a stopped evaluation has whole days to compare.
     runs = [Run(planner, scenario, seed) for seed in seeds for scenario in scenarios for planner in planners]

@@ -29,7 +29,7 @@ class ResultsFile:
         Parameters
         ----------
         code
-            Digest of the code at hand; with `keep_old`, rows of other code or other scenarios of the same name count.
+            Digest of the code at hand; with `keep_old`, rows of other code count, never those of another scenario.
 
         Raises
         ------
@@ -40,10 +40,14 @@ class ResultsFile:
         for line_no, line in enumerate(self._whole_lines(), start=1):
             row = _row(line, f"{self._path}, line {line_no}")
             known = scenario_digests.get(row["scenario"], row["scenario_digest"])
-            if not keep_old and (row["code_digest"], row["scenario_digest"]) != (code, known):
-                what = "other code" if row["code_digest"] != code else f"another scenario {row['scenario']}"
+            if row["scenario_digest"] != known:
                 raise InputWrong(
-                    f"--results: line {line_no} of {self._path} was made by {what}; give another file, or --keep-old"
+                    f"--results: line {line_no} of {self._path} was made by another scenario {row['scenario']};"
+                    " give another file"
+                )
+            if not keep_old and row["code_digest"] != code:
+                raise InputWrong(
+                    f"--results: line {line_no} of {self._path} was made by other code; give another file or --keep-old"
                     " to count what is there"
                 )
             rows[row["planner"], row["scenario"], row["seed"]] = row
