@@ -98,7 +98,9 @@ def test_the_index_comes_close_to_the_best_of_all_exchanges_and_never_does_harm(
     waiting[:, VACCINATOR_IDX] = queues
     open_now = np.array([[2.0, 2.0, people, 2.0] for people in vaccinators])
     situation = _situation(vaccinators, np.array(rates), waiting_people=waiting, stations_open=open_now)
-    params = IndexParams(least_gain_minutes=1.0, worst_wait_first=False)
+    # A wide spread of cases makes a person's worth smooth, and with it a greedy exchange nearly exact.
+    ahead_params = LookAheadParams(level_error_share=0.35)
+    params = IndexParams(look_ahead=ahead_params, least_gain_minutes=1.0, worst_wait_first=False)
     moves = [one for one in index_moves(situation, params) if one.role is Role.VACCINATOR]
     sites = situation.state.city.site_to_idx
     made = [(sites[one.from_site_id], sites[one.to_site_id]) for one in moves for _ in range(one.people)]
@@ -112,8 +114,7 @@ def test_the_index_comes_close_to_the_best_of_all_exchanges_and_never_does_harm(
             moved = [trip for n, trip in zip(counts, trips, strict=True) for _ in range(n)]
             best = min(best, _waiting(situation, ahead, moved))
     assert with_moves <= stays + 1e-3
-    # Single moves, best first: two that are worth something only together may be missed.
-    assert stays - with_moves >= 0.75 * (stays - best) - 25.0
+    assert stays - with_moves >= 0.9 * (stays - best) - 10.0
 
 
 def test_a_person_later_there_saves_less():

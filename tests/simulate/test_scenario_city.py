@@ -317,7 +317,7 @@ incidents = st.one_of(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(incidents, max_size=6),
     st.floats(0.3, 1.5),
