@@ -17,7 +17,7 @@ import numpy as np
 from doseflow.simulate.scenario import Scenario
 from doseflow.simulate.scenario_city import scenario_day
 from doseflow.simulate.scenario_file import SUITES, packaged_scenarios, scenario_schema
-from doseflow.simulate.scenario_load import offered_load
+from doseflow.simulate.scenario_load import offered_load, overloaded_site_share
 
 SEEDS = range(5)
 """Seeds over which the loads of the table are averaged."""
@@ -58,8 +58,12 @@ A file that is wrong is refused in one sentence with the field and the bound, an
 Offered load is expected work over the capacity of the people on the roster, in the busiest role and over the opening
 hours of the whole city; breaks are no capacity. The file states it for the day without incidents, and the roster is
 made to fit it. "With incidents" is what it becomes: extra people are work, absent people and closed hours are no
-capacity. Both columns are computed, the mean of five seeds. Above 1 a day could not be served in its hours wherever
+capacity. These two columns are computed, the mean of five seeds. Above 1 a day could not be served in its hours wherever
 people are sent; {above}.
+
+A city below full load has sites above it: a small site needs its minimum team whether or not it is busy, and a large
+one has no more stations than it has. The last column is the share of open sites at which some role has more expected
+work than rostered people can do, without incidents.
 """
 
 MIDDLE = """
@@ -73,10 +77,11 @@ the sites that suit a planner.
 ## What is the same for every planner
 
 **The roster.** The best fixed roster for the expected day. Bookings less no-shows, slots that will be booked on the
-day, and expected walk-ins give the mean number of busy people `b` of each site, role and shift, which gets
+day, and expected walk-ins give the mean number of busy people `b` of each site, role and shift, and
 `b + beta * sqrt(b)` people (square-root staffing, doi:10.1287/opre.29.3.567), with one `beta` for the whole city,
-chosen so that the busiest role is offered the stated load; then whole people by largest remainder, never less than the
-minimum team or more than the stations. Observers are at least 1.4 times the mean number of seats taken over the seats
+chosen so that the busiest role is offered the stated load. That says how many people of each role there are; each of
+them is rostered where they save the most waiting (marginal allocation over the queue of Kimber and Hollis,
+`simulate/marginal_roster.py`), never less than the minimum team or more than the stations. Observers are at least 1.4 times the mean number of seats taken over the seats
 that one can watch. Everyday absence is allowed for by its mean; nobody knows of incidents beforehand. If teams or
 stations do not allow a load, the nearest possible one results, and the columns above would show it. A planner that
 does nothing is this roster.
@@ -121,11 +126,11 @@ def page() -> str:
     """The page."""
     scenarios = [one for suite in SUITES for one in packaged_scenarios(suite)]
     loads = {one.name: loads_of(one) for one in scenarios}
-    above = [f"`{name}` is, at {load:.2f}" for name, (_, load) in loads.items() if load > 1]
+    above = [f"`{name}` is, at {load:.2f}" for name, (_, load, _) in loads.items() if load > 1]
     lines = [
         HEAD.format(above="; ".join(above) or "no packaged day is there, and the highest is " + highest(loads)),
-        "| name | suite | family | city | stated | without incidents | with incidents |",
-        "|---|---|---|---|---|---|---|",
+        "| name | suite | family | city | stated | without incidents | with incidents | sites above 1 |",
+        "|---|---|---|---|---|---|---|---|",
         *(row(one, *loads[one.name]) for one in scenarios),
         "",
         *(f"- **{one.name}**: {' '.join(one.text.split())}" for one in scenarios),
@@ -135,24 +140,25 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def loads_of(scenario: Scenario) -> tuple[float, float]:
-    """Load in the busiest role without and with incidents, the mean of `SEEDS`."""
+def loads_of(scenario: Scenario) -> tuple[float, float, float]:
+    """Load in the busiest role without and with incidents, and the share of sites above 1; the mean of `SEEDS`."""
     params = scenario.simulation_params()
-    days = [(scenario_day(scenario.without_incidents(), seed), scenario_day(scenario, seed)) for seed in SEEDS]
-    loads = [[float(offered_load(day.city, day.plan, params).max()) for day in pair] for pair in days]
-    calm, stirred = np.mean(loads, axis=0)
-    return float(calm), float(stirred)
+    calm = [scenario_day(scenario.without_incidents(), seed) for seed in SEEDS]
+    stirred = [scenario_day(scenario, seed) for seed in SEEDS]
+    loads = [np.mean([offered_load(day.city, day.plan, params).max() for day in days]) for days in (calm, stirred)]
+    over = np.mean([overloaded_site_share(day.city, day.plan, params) for day in calm])
+    return float(loads[0]), float(loads[1]), float(over)
 
 
-def highest(loads: dict[str, tuple[float, float]]) -> str:
+def highest(loads: dict[str, tuple[float, float, float]]) -> str:
     name = max(loads, key=lambda one: loads[one][1])
     return f"`{name}`, at {loads[name][1]:.2f}"
 
 
-def row(scenario: Scenario, calm: float, stirred: float) -> str:
+def row(scenario: Scenario, calm: float, stirred: float, over: float) -> str:
     city = scenario.city if scenario.is_real else f"{scenario.city}, seed {scenario.city_seed}"
     cells = (scenario.name, scenario.suite, scenario.family, city, f"{scenario.offered_load_share:.2f}")
-    return f"| {' | '.join(cells)} | {calm:.2f} | {stirred:.2f} |"
+    return f"| {' | '.join(cells)} | {calm:.2f} | {stirred:.2f} | {over:.0%} |"
 
 
 def field_tables() -> Iterator[str]:

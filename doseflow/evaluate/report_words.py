@@ -28,8 +28,8 @@ PLANNER_WORDS: dict[str, Words] = {
     "mpc12": Words("Programme, 60 minutes", "滚动规划 60 分钟"),
     "scenario_mpc": Words("Programme, many futures", "多情景规划"),
     "learned": Words("Learned planner", "学习型规划"),
-    INFORMED: Words("Knows the odds (bound)", "已知概率（界）"),
-    BOUND: Words("Knows the future (bound)", "已知未来（界）"),
+    INFORMED: Words("Knows the odds (reference)", "已知概率（参照）"),
+    BOUND: Words("Knows the future (reference)", "已知未来（参照）"),
 }
 BOUNDS = (INFORMED, BOUND)
 """Planners that know what no city knows; they are never called the best."""
@@ -106,7 +106,7 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
         ),
     ),
     "gap_closed_share": MeasureWords(
-        Words("Way to the bound, %", "距上界的进程（%）"),
+        Words("Way to the reference, %", "向参照靠近的进程（%）"),
         100,
         ".0f",
         Words(

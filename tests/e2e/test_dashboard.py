@@ -202,6 +202,8 @@ def test_no_width_makes_the_page_scroll_sideways(stage, open_page):
 def test_every_control_has_a_name(stage, open_page):
     stage.play()
     page = open_page().page
+    # The drawings are named with what they show, as soon as they show something.
+    wait_for_figure(page, "waiting", r"\d")
     nameless = page.evaluate(
         """() => [...document.querySelectorAll('button, input, canvas, [role=img]')]
         .filter((node) => !(node.getAttribute('aria-label') || node.textContent.trim() || node.labels?.length))

@@ -75,8 +75,7 @@ def test_every_open_site_has_its_team_and_no_more_than_its_stations():
         assert (people[:, :, shift] <= np.maximum(possible, team)).all()
 
 
-def test_reserve_grows_with_the_square_root_of_the_work_so_large_sites_are_busier():
-    # Three hundred sites of each of two sizes, a little unlike each other, so that whole people even out.
+def test_large_sites_need_less_reserve_for_their_work_so_they_are_busier():
     city = sites_of_same_hours(600)
     small, large = np.arange(600) < 300, np.arange(600) >= 300
     people = np.where(small, 200.0, 2000.0) * np.random.default_rng(1).uniform(0.7, 1.3, 600)
@@ -85,8 +84,8 @@ def test_reserve_grows_with_the_square_root_of_the_work_so_large_sites_are_busie
     roster = roster_for_load(city, expected, np.ones(600, dtype=bool), shifts, 0.85, PARAMS).people
     for role in range(3):
         busy, posts = people * city.service_minutes[role] / 480, roster[:, role, 0]
-        reserve = [((posts - busy) / np.sqrt(busy))[which].mean() for which in (small, large)]
-        assert reserve[0] == pytest.approx(reserve[1], abs=0.06)
+        reserve = [(posts - busy)[which].mean() for which in (small, large)]
+        assert 0 < reserve[0] < reserve[1]
         assert busy[large].sum() / posts[large].sum() > busy[small].sum() / posts[small].sum() + 0.05
 
 
