@@ -13,13 +13,15 @@ Everything doseflow raises on purpose.
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
-    │   └── SnapshotWrong          a state file breaks its schema
+    │   ├── SnapshotWrong          a state file breaks its schema
+    │   └── ModelWrong             a model bundle is broken, of another version, or answers wrongly
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
     │   └── OrderNotFound
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
+    ├── EngineFailed               a net's engine gave no answer; the fallback answers
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -109,6 +111,10 @@ class SnapshotWrong(InputWrong):
     """A state file cannot be read as a snapshot."""
 
 
+class ModelWrong(InputWrong):
+    """A model bundle is broken, was made for another version, or its engine does not answer as it should."""
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -131,6 +137,10 @@ class EnvironmentUnfit(DoseflowError):
 
 class StoreUnavailable(DoseflowError):
     """The database does not answer."""
+
+
+class EngineFailed(DoseflowError):
+    """A net's engine gave no answer to one question."""
 
 
 class GatewayFailed(DoseflowError):
