@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle, golden_check, open_bundle
-from doseflow.serve.onnx_engine import OnnxEngine
 
 PACKAGED_BUNDLES = Path(__file__).parent / "bundles"
 """Folder of the bundles that come with doseflow."""
@@ -17,7 +17,7 @@ class OpenedModel:
     """A bundle, the engine that runs it, and how far the engine was off the golden outputs."""
 
     bundle: Bundle
-    engine: OnnxEngine
+    engine: Engine
     golden_difference: float
 
 
@@ -32,6 +32,9 @@ def open_model(folder: Path, *, feature_schema_version: int | None = None, num_t
     EngineFailed
         The engine cannot answer the golden inputs.
     """
+    # Here, since it loads a large library that only a city with a net needs.
+    from doseflow.serve.onnx_engine import OnnxEngine
+
     bundle = open_bundle(folder, feature_schema_version=feature_schema_version)
     engine = OnnxEngine(bundle.model, num_threads=num_threads)
     difference = golden_check(bundle, engine)

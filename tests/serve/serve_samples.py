@@ -1,4 +1,4 @@
-"""A small real model, y = relu(x + 1) and z = sum of y over its last axis, and its bundle."""
+"""Small real models and their bundles: y = relu(x + 1) with z the sum of y over its last axis, and an arrival net."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import onnx
 import orjson
 from onnx import TensorProto, helper
 
+from doseflow.domain.forecast import HORIZON_PERIODS
+from doseflow.forecast.net_inputs import NET_INPUTS_VERSION
 from doseflow.serve.bundle import write_bundle
 
 FACTS: dict[str, Any] = {
@@ -67,3 +69,48 @@ def sealed(folder: Path, name: str, data: bytes) -> None:
     document = orjson.loads((folder / "manifest.json").read_bytes())
     document["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "num_bytes": len(data)}
     (folder / "manifest.json").write_bytes(orjson.dumps(document))
+
+
+SPREAD = np.array([0.5, 0.75, 1.0, 1.5, 2.0], dtype=np.float32)
+"""Quantiles of the toy arrival net over the largest of its plain expectations."""
+
+
+def toy_arrival_net() -> bytes:
+    """A net that reads two of the real arrival net's inputs and gives its outputs."""
+    graph = helper.make_graph(
+        [
+            helper.make_node("ReduceMax", ["candidates", "last"], ["mean"], keepdims=1),
+            helper.make_node("Mul", ["mean", "spread"], ["arrivals_people"]),
+            helper.make_node("Unsqueeze", ["rest_doses", "last"], ["rest"]),
+            helper.make_node("Mul", ["rest", "spread"], ["doses_rest_of_day"]),
+        ],
+        "toy_arrivals",
+        [
+            helper.make_tensor_value_info("candidates", TensorProto.FLOAT, ["B", "S", HORIZON_PERIODS, "M"]),
+            helper.make_tensor_value_info("rest_doses", TensorProto.FLOAT, ["B", "S"]),
+        ],
+        [
+            helper.make_tensor_value_info("arrivals_people", TensorProto.FLOAT, ["B", "S", HORIZON_PERIODS, 5]),
+            helper.make_tensor_value_info("doses_rest_of_day", TensorProto.FLOAT, ["B", "S", 5]),
+        ],
+        [
+            helper.make_tensor("last", TensorProto.INT64, [1], [-1]),
+            helper.make_tensor("spread", TensorProto.FLOAT, [5], SPREAD),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model.SerializeToString()
+
+
+def arrival_bundle(folder: Path, **facts: Any) -> Path:
+    """A bundle of the toy arrival net, for the inputs that this version makes."""
+    candidates = np.random.default_rng(1).gamma(2.0, 3.0, (2, 3, HORIZON_PERIODS, 3)).astype(np.float32)
+    rest_doses = candidates.sum(axis=(2, 3))
+    golden = {
+        "arrivals_people": candidates.max(axis=-1, keepdims=True) * SPREAD,
+        "doses_rest_of_day": rest_doses[..., None] * SPREAD,
+    }
+    told = FACTS | {"name": "toy_arrivals", "feature_schema_version": NET_INPUTS_VERSION} | facts
+    write_bundle(folder, toy_arrival_net(), {"candidates": candidates, "rest_doses": rest_doses}, golden, told)
+    return folder

@@ -80,7 +80,7 @@ def test_a_truncated_manifest_is_no_json(make_bundle):
     folder = make_bundle()
     data = (folder / "manifest.json").read_bytes()
     (folder / "manifest.json").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ModelWrong, match="manifest.json: must be JSON"):
+    with pytest.raises(ModelWrong, match=r"manifest.json: must be JSON"):
         open_bundle(folder)
 
 
@@ -135,7 +135,7 @@ def test_a_file_over_the_limit_is_not_read_whole(make_bundle, monkeypatch):
 def test_golden_arrays_that_unpack_to_too_much_are_not_unpacked(make_bundle, monkeypatch):
     folder = make_bundle()
     monkeypatch.setattr(bundle_module, "MAX_GOLDEN_BYTES", 100)
-    with pytest.raises(ModelWrong, match="golden.npz: must unpack to at most 100 bytes"):
+    with pytest.raises(ModelWrong, match=r"golden.npz: must unpack to at most 100 bytes"):
         open_bundle(folder)
 
 
@@ -144,12 +144,12 @@ def test_golden_arrays_are_never_unpickled(make_bundle):
     buffer = io.BytesIO()
     np.savez(buffer, in_x=np.array([{}], dtype=object), out_y=np.zeros(1))
     sealed(folder, "golden.npz", buffer.getvalue())
-    with pytest.raises(ModelWrong, match="golden.npz: must be arrays as NumPy saves them"):
+    with pytest.raises(ModelWrong, match=r"golden.npz: must be arrays as NumPy saves them"):
         open_bundle(folder)
 
 
 def test_a_model_that_is_no_onnx_is_said_so(make_bundle):
-    with pytest.raises(ModelWrong, match="model.onnx: ONNX Runtime cannot open it"):
+    with pytest.raises(ModelWrong, match=r"model.onnx: ONNX Runtime cannot open it"):
         open_model(make_bundle(model=b"not a model at all"))
 
 
