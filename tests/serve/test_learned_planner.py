@@ -1,13 +1,16 @@
 """The learned forecaster from its bundle to a plan: chosen by settings, opened once, looked at by the doctor."""
 
+import asyncio
+import contextlib
 from datetime import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from serve_samples import SPREAD, arrival_bundle
+from structlog.testing import capture_logs
 
-from doseflow.bootstrap import make_planner, open_forecaster
+from doseflow.bootstrap import make_planner, open_city, open_forecaster
 from doseflow.doctor import examine
 from doseflow.domain.forecast import ForecastBasis
 from doseflow.errors import ModelWrong, SettingsWrong
@@ -15,9 +18,14 @@ from doseflow.evaluate.code_digest import code_digest
 from doseflow.evaluate.planners import check_planners, planner_of
 from doseflow.evaluate.run import Run, play
 from doseflow.forecast.net_inputs import net_inputs
+from doseflow.live.clocks import SimulatedClock
+from doseflow.live.replay import replay
 from doseflow.planning import plan_snapshot
-from doseflow.settings import Settings
+from doseflow.settings import Settings, StoreSettings
+from doseflow.simulate.replayed_city import SimulatedCity
 from doseflow.simulate.scenario import Scenario, Window
+from doseflow.telemetry.metrics import make_metrics
+from doseflow.web.cycle_watch import CycleWatch
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "morning.json"
 
@@ -137,3 +145,61 @@ def test_a_day_is_played_with_the_net_and_its_failures_are_counted(settings, tmp
     row = play(Run("rules@learned", SHORT, 1), too_small, "code")
     assert row["planner"] == "rules@learned"
     assert row["measures"]["fallbacks"] == row["cycles"] > 0
+
+
+@contextlib.contextmanager
+def living_city(settings, folder):
+    """A small simulated city and its living system, one cycle done."""
+    settings = settings.model_copy(update={"store": StoreSettings(url=f"sqlite:///{folder / 'city.sqlite'}")})
+    city = SimulatedCity.from_name("synthetic:6", seed=3)
+    city.advance(60)
+    clock = SimulatedClock(city.now)
+    with contextlib.closing(open_city(settings, clock=clock, city=city.city)) as opened:
+        for _ in range(3):
+            city.advance(5)
+            clock.set(city.now)
+            opened.live.submit(b"[" + b",".join(city.reports()) + b"]")
+            opened.live.run_cycle()
+        yield opened
+
+
+def counted(opened):
+    """What the metrics say of the forecasts."""
+    metrics = make_metrics()
+    watch = CycleWatch(opened.live, metrics)
+
+    async def watch_until_closed():
+        watching = asyncio.create_task(watch.run())
+        await asyncio.sleep(0)
+        opened.live.feed.close()
+        await watching
+
+    asyncio.run(asyncio.wait_for(watch_until_closed(), 10))
+    value = metrics.registry.get_sample_value
+    return {
+        "learned": value("doseflow_forecasts_total", {"forecaster": "learned"}),
+        "bookings_first": value("doseflow_forecasts_total", {"forecaster": "bookings_first"}),
+        "fallbacks": value("doseflow_forecast_fallbacks_total"),
+    }
+
+
+def test_a_living_city_forecasts_with_the_net_and_a_replay_gives_the_same_plan(settings, tmp_path):
+    with living_city(settings, tmp_path) as opened, capture_logs() as logs:
+        latest = opened.live.latest
+        assert latest.forecast.forecaster == "learned"
+        assert np.isfinite(latest.state.recent.arrivals_people[:, -3:]).any()
+        assert replay(opened.store.plans, latest.cycle_id, make_planner(settings), opened.live.clock).is_same
+        assert counted(opened) == {"learned": 1, "bookings_first": None, "fallbacks": 0}
+    assert not [one for one in logs if one["event"] == "another_forecaster_answered"]
+
+
+def test_a_city_that_the_net_cannot_forecast_is_planned_all_the_same_and_it_is_said(tmp_path):
+    settings = learned(arrival_bundle(tmp_path / "small", max_sites=5))
+    with capture_logs() as logs, living_city(settings, tmp_path) as opened:
+        latest = opened.live.latest
+        assert latest.forecast.forecaster == "bookings_first"
+        assert opened.store.plans.latest_cycle()["forecaster"] == "bookings_first"
+        assert counted(opened) == {"learned": None, "bookings_first": 1, "fallbacks": 1}
+    said = [one for one in logs if one["event"] == "another_forecaster_answered"]
+    assert len(said) == 3
+    assert "sites must be at most 5, got 6" in said[-1]["why"]
