@@ -83,6 +83,12 @@ def test_of_two_reports_for_one_period_the_one_valid_later_counts():
     assert known_arrivals(older) == {0: 3, 1: 2}
 
 
+def test_a_late_report_that_is_valid_earlier_does_not_undo_what_a_period_was_told():
+    state = folded(nothing_known(), report(arrivals_people=7))
+    state = folded(state, report(valid=5, arrivals_people=8), report(valid=-1, arrivals_people=1), at=5)
+    assert known_arrivals(state) == {0: 8, 1: 7}
+
+
 def test_a_period_that_nobody_tells_stays_unknown_though_the_last_reading_stands():
     state = folded(folded(nothing_known(), report(arrivals_people=7)), at=10)
     assert state.arrivals_people[ALPHA] == 7
