@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.bookings_first import BookingsFirst
+from doseflow.forecast.last_value import LastValue
+from doseflow.forecast.learned_forecast import LearnedForecast
+from doseflow.forecast.net_inputs import NET_INPUTS_VERSION, net_inputs
+from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
@@ -27,7 +32,8 @@ from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
-from doseflow.ports import Clock, Gateway, Policy
+from doseflow.ports import Clock, Forecaster, Gateway, Policy
+from doseflow.serve.opened_model import PACKAGED_BUNDLES, OpenedModel, open_model
 from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.state.arrival_history import ArrivalHistory
@@ -59,6 +65,24 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
 }
 
 
+def _learned_forecast(settings: Settings) -> Forecaster:
+    opened = open_forecaster(settings)
+    return LearnedForecast(
+        opened.engine,
+        BookingsFirst(settings.forecast),
+        partial(net_inputs, params=settings.forecast.bookings),
+        opened.bundle.manifest.max_sites,
+    )
+
+
+_FORECASTERS: dict[str, Callable[[Settings], Forecaster]] = {
+    "learned": _learned_forecast,
+    "bookings_first": lambda settings: BookingsFirst(settings.forecast),
+    "seasonal_naive": lambda settings: SeasonalNaive(settings.forecast),
+    "last_value": lambda _settings: LastValue(),
+}
+
+
 @dataclass
 class OpenCity:
     """A living city with the resources that must be closed after it."""
@@ -81,16 +105,43 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
     Raises
     ------
     SettingsWrong
-        No planner has the name.
+        No planner or no forecaster has the name.
+    ModelWrong, EngineFailed
+        The bundle of the learned forecaster cannot be used.
     """
     if settings.planner not in _POLICIES:
         raise SettingsWrong(f"planner: must be one of {', '.join(_POLICIES)}, got {settings.planner!r}")
+    if settings.forecaster not in _FORECASTERS:
+        raise SettingsWrong(f"forecaster: must be one of {', '.join(_FORECASTERS)}, got {settings.forecaster!r}")
     feasible = settings.feasible if repair_path is None else replace(settings.feasible, force_path=repair_path)
     return Planner(
-        forecaster=BookingsFirst(settings.forecast),
+        forecaster=_FORECASTERS[settings.forecaster](settings),
         policy=_POLICIES[settings.planner](settings),
         feasible=FeasibleLayer(feasible),
     )
+
+
+def forecaster_bundle(settings: Settings) -> Path:
+    """Folder of the arrival net's bundle."""
+    chosen = settings.bundles.forecaster
+    return PACKAGED_BUNDLES / "forecaster" if chosen is None else Path(chosen)
+
+
+def open_forecaster(settings: Settings) -> OpenedModel:
+    """
+    The arrival net of the settings, which a process opens once.
+
+    Raises
+    ------
+    ModelWrong, EngineFailed
+        The bundle cannot be used.
+    """
+    return _open_once(forecaster_bundle(settings).absolute(), settings.bundles.num_threads)
+
+
+@cache
+def _open_once(folder: Path, num_threads: int) -> OpenedModel:
+    return open_model(folder, feature_schema_version=NET_INPUTS_VERSION, num_threads=num_threads)
 
 
 def make_gateways(settings: Settings) -> tuple[Gateway, ...]:
@@ -116,7 +167,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
 
     Raises
     ------
-    CityWrong, SettingsWrong, EnvironmentUnfit, StoreUnavailable
+    CityWrong, SettingsWrong, ModelWrong, EngineFailed, EnvironmentUnfit, StoreUnavailable
     """
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)

@@ -135,8 +135,9 @@ def doctor(
 ) -> None:
     """Say whether this machine can run doseflow, and what is missing."""
     from doseflow.doctor import examine
+    from doseflow.settings import read_settings
 
-    findings = examine(port, folder)
+    findings = examine(port, folder, read_settings())
     table = Table("what", "found", "verdict")
     for finding in findings:
         table.add_row(

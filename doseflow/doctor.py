@@ -9,8 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from doseflow.errors import EnvironmentUnfit
+from doseflow.bootstrap import forecaster_bundle, open_forecaster
+from doseflow.errors import DoseflowError, EnvironmentUnfit
 from doseflow.live.machine_needs import require_free_port, require_writable_folder
+from doseflow.settings import Settings
 
 MINIMUM_PYTHON = (3, 11)
 MINIMUM_SQLITE = (3, 35)
@@ -27,6 +29,7 @@ _LIBRARIES = (
     "alembic",
     "httpx",
     "holidays",
+    "onnxruntime",
 )
 
 
@@ -41,9 +44,18 @@ class Finding:
     is_optional: bool = False
 
 
-def examine(port: int, folder: Path) -> list[Finding]:
+def examine(port: int, folder: Path, settings: Settings) -> list[Finding]:
     """Look at everything that has to be right."""
-    return [_python(), _sqlite(), *map(_library, _LIBRARIES), _port(port), _folder(folder), _disk(folder), _chromium()]
+    return [
+        _python(),
+        _sqlite(),
+        *map(_library, _LIBRARIES),
+        _port(port),
+        _folder(folder),
+        _disk(folder),
+        _forecaster(settings),
+        _chromium(),
+    ]
 
 
 def _python() -> Finding:
@@ -86,6 +98,18 @@ def _disk(folder: Path) -> Finding:
     free_gibibytes = shutil.disk_usage(existing).free / 2**30
     is_enough = free_gibibytes >= MINIMUM_FREE_GIBIBYTES
     return Finding("free disk", f"{free_gibibytes:.1f} GiB", is_enough, f"free at least {MINIMUM_FREE_GIBIBYTES:g} GiB")
+
+
+def _forecaster(settings: Settings) -> Finding:
+    """Whether the arrival net opens and answers its golden inputs; only needed where the settings choose it."""
+    what, is_optional = "arrival net", settings.forecaster != "learned"
+    try:
+        opened = open_forecaster(settings)
+    except (DoseflowError, ModuleNotFoundError) as error:
+        found = forecaster_bundle(settings).name
+        return Finding(what, found, is_good=False, advice=str(error), is_optional=is_optional)
+    found = f"{opened.bundle.manifest.name}, golden answers within {opened.golden_difference:.0e}"
+    return Finding(what, found, is_good=True, is_optional=is_optional)
 
 
 def _chromium() -> Finding:

@@ -14,6 +14,7 @@ Everything doseflow raises on purpose.
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
     │   ├── SnapshotWrong          a state file breaks its schema
+    │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
     │   └── TrainingWrong          a training run was asked for that cannot be
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
@@ -21,6 +22,7 @@ Everything doseflow raises on purpose.
     │   └── OrderNotFound
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
+    ├── EngineFailed               a net's engine gave no answer; the fallback answers
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -110,6 +112,10 @@ class SnapshotWrong(InputWrong):
     """A state file cannot be read as a snapshot."""
 
 
+class ModelWrong(InputWrong):
+    """A model bundle is broken, was made for another version, or its engine does not answer as it should."""
+
+
 class TrainingWrong(InputWrong):
     """A training run was asked for that cannot be."""
 
@@ -136,6 +142,10 @@ class EnvironmentUnfit(DoseflowError):
 
 class StoreUnavailable(DoseflowError):
     """The database does not answer."""
+
+
+class EngineFailed(DoseflowError):
+    """A net's engine gave no answer to one question."""
 
 
 class GatewayFailed(DoseflowError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
@@ -45,7 +45,7 @@ def plan_snapshot(data: bytes, settings: Settings) -> SnapshotPlan:
     """
     snapshot = read_snapshot(data)
     cycle = plan_once(
-        unknown_state(snapshot.city, snapshot.as_of),
+        replace(unknown_state(snapshot.city, snapshot.as_of), recent=snapshot.recent),
         snapshot.reports,
         snapshot.arrivals_past_weeks_people,
         snapshot.commitments,

@@ -6,10 +6,12 @@ Every seam of doseflow as a Protocol: what stands on the other side can be excha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.cycle import Cycle
@@ -37,6 +39,21 @@ class Forecaster(Protocol):
 
     def __call__(self, state: CityState) -> ArrivalForecast:
         """Quantiles of arrivals for every site of the state."""
+
+
+class Engine(Protocol):
+    """Runs one net."""
+
+    name: str
+
+    def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """
+        The net's outputs by name.
+
+        Raises
+        ------
+        EngineFailed
+        """
 
 
 class Policy(Protocol):

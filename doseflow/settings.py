@@ -63,6 +63,16 @@ class WebhookSettings(BaseModel):
     """How long one delivery may take before it is tried again."""
 
 
+class BundleSettings(BaseModel):
+    """Where the trained nets are."""
+
+    model_config = _STRICT_SECTION
+    forecaster: Annotated[str, MinLen(1)] | None = None
+    """Folder of the arrival net's bundle; not set is the one that comes with doseflow."""
+    num_threads: Annotated[int, Ge(1), Le(16)] = 1
+    """Threads of one run of a net."""
+
+
 class Settings(BaseSettings):
     """Everything that can be set, one section a room."""
 
@@ -81,6 +91,9 @@ class Settings(BaseSettings):
     static (nobody is moved), rules, proportional, max_pressure, c_mu, index, lp, mpc6, mpc12 or scenario_mpc; see
     docs/background/ladder.md.
     """
+    forecaster: Annotated[str, MinLen(1)] = "bookings_first"
+    """learned (a trained net), bookings_first, seasonal_naive or last_value."""
+    bundles: BundleSettings = Field(default_factory=BundleSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

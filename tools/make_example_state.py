@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import ReceivedReport
 from doseflow.intake.body import AcceptedItem, read_body
 from doseflow.intake.params import IntakeParams
@@ -29,7 +30,8 @@ def main(path: Path) -> None:
     body = b"[" + b",".join(city.reports()) + b"]"
     items = read_body(body, city.city, clock.now(), IntakeParams(), lambda _refused: None)
     reports = [ReceivedReport(item.received.report, clock.now()) for item in items if isinstance(item, AcceptedItem)]
-    snapshot = Snapshot(city.city, clock.now(), reports, Commitments(), _past_weeks(city, clock))
+    recent = RecentPeriods.unknown(city.city.num_sites)
+    snapshot = Snapshot(city.city, clock.now(), reports, Commitments(), _past_weeks(city, clock), recent)
     path.write_bytes(write_snapshot(snapshot) + b"\n")
 
 

@@ -43,6 +43,8 @@ class ArrivalForecast:
     paths_people
         Sampled futures of the same arrivals, (K, S, T), each as likely as the others; None where the forecaster draws
         none.
+    why_this_forecaster
+        Empty unless another forecaster than the chosen one answered.
     """
 
     made_at: datetime
@@ -51,3 +53,4 @@ class ArrivalForecast:
     doses_rest_of_day: FloatArray
     basis: IntArray
     paths_people: FloatArray | None = None
+    why_this_forecaster: str = ""

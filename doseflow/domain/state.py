@@ -13,6 +13,7 @@ from datetime import datetime
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class CityState:
         The same period of past weeks, (S, W). Class 8.
     arrivals_past_weeks_people
         Arrivals in the coming 24 periods of past weeks, (S, W, T): what a seasonal forecast repeats. Class 8.
+    recent
+        The last two hours period by period: arrivals, bookings, and the same periods of past weeks. Classes 1, 4 and 8.
     staff
         Class 9.
     worked_hours, breaks_due_people
@@ -138,6 +141,7 @@ class CityState:
     doses_given: FloatArray
     doses_given_past_weeks: FloatArray
     arrivals_past_weeks_people: FloatArray
+    recent: RecentPeriods
     staff: StaffTable
     worked_hours: FloatArray
     breaks_due_people: FloatArray

@@ -9,10 +9,12 @@ from pathlib import Path
 import orjson
 
 import doseflow
+from doseflow.bootstrap import forecaster_bundle
+from doseflow.serve.manifest import MANIFEST_FILE
 from doseflow.settings import Settings
 from doseflow.simulate.scenario import Scenario
 
-ROOMS = ("domain", "encoding", "intake", "state", "forecast", "policy", "feasible", "dispatch", "simulate")
+ROOMS = ("domain", "encoding", "intake", "state", "forecast", "policy", "feasible", "dispatch", "serve", "simulate")
 FILES = (
     "pipeline.py",
     "bootstrap.py",
@@ -31,11 +33,11 @@ FILES = (
         )
     ),
 )
-_SHAPING_SECTIONS = {"intake", "forecast", "rules", "feasible"}
+_SHAPING_SECTIONS = {"intake", "forecaster", "forecast", "rules", "feasible"}
 
 
 def code_digest(settings: Settings) -> str:
-    """Digest of the source of the flow, the simulator and the measures, and of the settings that planners read."""
+    """Digest of the source of the flow, the simulator and the measures, of the planners' settings and nets."""
     package = Path(doseflow.__file__).parent
     paths = [package / name for name in FILES]
     paths += [path for room in ROOMS for path in (package / room).rglob("*.py")]
@@ -43,6 +45,9 @@ def code_digest(settings: Settings) -> str:
     for path in sorted(paths):
         digest.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
     digest.update(orjson.dumps(settings.model_dump(mode="json", include=_SHAPING_SECTIONS)))
+    manifest = forecaster_bundle(settings) / MANIFEST_FILE
+    if manifest.is_file():
+        digest.update(manifest.read_bytes())  # it holds the digest of the net
     return digest.hexdigest()
 
 

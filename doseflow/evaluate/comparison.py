@@ -10,7 +10,7 @@ import numpy as np
 from doseflow.bench.figures import Figure
 from doseflow.domain.city import FloatArray
 from doseflow.evaluate.measures import MEASURES
-from doseflow.evaluate.planners import BOUND, REFERENCE, RULES
+from doseflow.evaluate.planners import BOUND, NAIVE, REFERENCE, RULES, policy_of
 from doseflow.evaluate.resampling import Resampled, interval95, resampled_mean
 from doseflow.evaluate.run import Row
 
@@ -72,6 +72,9 @@ class Comparison:
         if RULES in self.planners and BOUND in self.planners:
             ways = (self._of(one, "mean_wait_minutes") for one in (planner, RULES, BOUND))
             yield _figure("gap_closed_share", "share", planner, days, _gap_closed(*ways))
+        if NAIVE in self.planners and BOUND in self.planners and policy_of(planner) == policy_of(NAIVE):
+            ways = (self._of(one, "mean_wait_minutes") for one in (planner, NAIVE, BOUND))
+            yield _figure("forecast_gap_closed_share", "share", planner, days, _gap_closed(*ways))
         if BOUND in self.planners:
             served, by_bound = self._of(planner, "served_people"), self._of(BOUND, "served_people")
             yield _figure("served_share_of_bound", "share", planner, days, lambda of: served(of) / by_bound(of))
@@ -158,9 +161,9 @@ def _difference(mine: Pick, theirs: Pick) -> Pick:
     return lambda of: mine(of) - theirs(of)
 
 
-def _gap_closed(mine: Pick, rules: Pick, bound: Pick) -> Pick:
-    """The share of the way from the rules to the bound; no number where the bound is not below the rules."""
-    return lambda of: _ratio(rules(of) - mine(of), rules(of) - bound(of))
+def _gap_closed(mine: Pick, start: Pick, bound: Pick) -> Pick:
+    """The share of the way from a start to the bound; no number where the bound is not below the start."""
+    return lambda of: _ratio(start(of) - mine(of), start(of) - bound(of))
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:

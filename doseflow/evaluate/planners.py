@@ -1,4 +1,8 @@
-"""The planners that can be compared, by name: those a city can run, and two that know what no city knows."""
+"""
+The planners that can be compared, by name: those a city can run, and two that know what no city knows.
+
+`mpc12@learned` is `mpc12` with the forecaster `learned`; without a mark a planner has the forecaster of the settings.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,9 @@ REFERENCE = "static"
 RULES = "rules"
 BOUND = "mpc12_perfect"
 INFORMED = "scenario_mpc_informed"
+FORECASTER_MARK = "@"
+NAIVE = "mpc12@seasonal_naive"
+"""The planner of the bound with a plain forecast: where the way that a better forecast can go begins."""
 
 LADDER: tuple[str, ...] = (
     REFERENCE,
@@ -69,7 +76,10 @@ def check_planners(names: Sequence[str], settings: Settings) -> None:
     for name in names:
         if not _exists(name, settings):
             known = [one for one in dict.fromkeys((*LADDER, "learned")) if _exists(one, settings)]
-            raise SettingsWrong(f"planner: must be one of {', '.join(known)}, got {name!r}")
+            raise SettingsWrong(
+                f"planner: must be one of {', '.join(known)}, or such a planner and a forecaster as in"
+                f" {NAIVE}, got {name!r}"
+            )
 
 
 def planner_of(name: str, settings: Settings, known: DayKnowledge) -> Planner:
@@ -90,7 +100,16 @@ def planner_of(name: str, settings: Settings, known: DayKnowledge) -> Planner:
     return planner
 
 
+def policy_of(name: str) -> str:
+    """What plans, without the forecaster that it is named with."""
+    policy, _, _ = name.partition(FORECASTER_MARK)
+    return _POLICY_OF.get(policy, policy)
+
+
 def _exists(name: str, settings: Settings) -> bool:
+    policy, mark, _ = name.partition(FORECASTER_MARK)
+    if mark and policy in _POLICY_OF:  # these have a forecaster of their own
+        return False
     try:
         make_planner(_settings_of(name, settings))
     except SettingsWrong:
@@ -100,4 +119,6 @@ def _exists(name: str, settings: Settings) -> bool:
 
 def _settings_of(name: str, settings: Settings) -> Settings:
     feasible = replace(settings.feasible, time_limit_milliseconds=SOLVER_MILLISECONDS)
-    return settings.model_copy(update={"planner": _POLICY_OF.get(name, name), "feasible": feasible})
+    _, mark, forecaster = name.partition(FORECASTER_MARK)
+    chosen = {"forecaster": forecaster} if mark else {}
+    return settings.model_copy(update={"planner": policy_of(name), "feasible": feasible, **chosen})

@@ -139,7 +139,8 @@ class DayPlay:
         notes, plan = self._notes, cycle.plan
         notes.num_cycles += 1
         notes.decision_milliseconds.append(sum(cycle.stage_milliseconds[name] for name in DECISION_STAGES))
-        notes.fallbacks += bool(plan.why_this_planner) or plan.repair_path is RepairPath.HELD
+        answered_by_another = plan.why_this_planner or cycle.forecast.why_this_forecaster
+        notes.fallbacks += bool(answered_by_another) or plan.repair_path is RepairPath.HELD
         found = referee(cycle.state, cycle.forecast, [planned.decision for planned in plan.decisions])
         notes.referee_violations += sum(violation.hard for violation in found)
 

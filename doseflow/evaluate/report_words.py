@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from doseflow.evaluate.planners import BOUND, INFORMED
+from doseflow.evaluate.planners import BOUND, FORECASTER_MARK, INFORMED
 
 LANGUAGES = ("en", "zh")
 
@@ -128,5 +128,7 @@ PLOTTED = ("mean_wait_minutes", "p95_wait_minutes", "people_lost_share", "busy_b
 
 
 def planner_words(name: str) -> Words:
-    """A planner in words; its own name where it has none."""
-    return PLANNER_WORDS.get(name, Words(name, name))
+    """A planner in words, with the forecaster it is named with; its own name where it has none."""
+    policy, mark, forecaster = name.partition(FORECASTER_MARK)
+    words = PLANNER_WORDS.get(policy, Words(policy, policy))
+    return Words(*(f"{one} · {forecaster}" for one in words)) if mark else words

@@ -19,17 +19,22 @@ COLUMNS: tuple[tuple[str, str, float, str], ...] = (
     ("dose_utilisation_share", "doses used %", 100, ".1f"),
     ("wait_reduction_share", "wait under static %", 100, ".0f"),
     ("gap_closed_share", "gap closed %", 100, ".0f"),
+    ("forecast_gap_closed_share", "forecast gap closed %", 100, ".0f"),
     ("decision_p50_milliseconds", "decision ms", 1, ".1f"),
 )
 """Figure, heading, factor and number format."""
+ONLY_WHERE_TOLD = {"forecast_gap_closed_share"}
+"""Columns that are left out where no planner has the figure."""
 
 
 def print_comparison(figures: Sequence[Figure], planners: Sequence[str], console: Console) -> None:
     """Print all days: a line a planner, each figure with its 95 % interval."""
     by_name = {(one.params["planner"], one.name): one for one in figures if one.params["family"] == ALL_FAMILIES}
-    lines = [["planner", *(heading for _, heading, _, _ in COLUMNS)]]
+    told = {name for _, name in by_name}
+    columns = [one for one in COLUMNS if one[0] in told or one[0] not in ONLY_WHERE_TOLD]
+    lines = [["planner", *(heading for _, heading, _, _ in columns)]]
     for planner in planners:
-        cells = (_cell(by_name.get((planner, name)), factor, form) for name, _, factor, form in COLUMNS)
+        cells = (_cell(by_name.get((planner, name)), factor, form) for name, _, factor, form in columns)
         lines.append([planner, *cells])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

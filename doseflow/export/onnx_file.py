@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import logging
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -32,21 +33,21 @@ def onnx_bytes(
     free = {
         name: ({0: SITE_AXIS} if name in no_batch else {0: BATCH_AXIS, 1: SITE_AXIS}) for name in (*example, *outputs)
     }
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.onnx"
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         torch.onnx.export(
             net.eval(),
             tensors,
-            buffer,
+            str(file),
             input_names=list(example),
             output_names=list(outputs),
             dynamic_axes=free,
             opset_version=OPSET,
             dynamo=False,
         )
-    return buffer.getvalue()
+        return file.read_bytes()
 
 
 def outputs_of(

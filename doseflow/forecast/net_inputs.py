@@ -125,7 +125,8 @@ def _recent(state: CityState, booked: FloatArray, past: FloatArray) -> FloatArra
         against_past,
         np.isfinite(against_past),
     ]
-    return np.nan_to_num(np.stack(channels, axis=-1))
+    stacked: FloatArray = np.nan_to_num(np.stack(channels, axis=-1))
+    return stacked
 
 
 def _surprise(arrived: FloatArray, expected: FloatArray) -> FloatArray:
@@ -153,7 +154,8 @@ def _ahead(
         np.cos(angle),
         share,
     ]
-    return np.nan_to_num(np.stack([np.broadcast_to(one, is_open.shape) for one in channels], axis=-1))
+    stacked: FloatArray = np.nan_to_num(np.stack([np.broadcast_to(one, is_open.shape) for one in channels], axis=-1))
+    return stacked
 
 
 def _site(state: CityState) -> FloatArray:

@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, ConfigDict, TypeAdapter, ValidationError
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.forecast import HORIZON_PERIODS
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RECENT_PERIODS, RecentPeriods
 from doseflow.domain.report import PAST_WEEKS, ReceivedReport, SiteReport
 from doseflow.errors import CityWrong, ReportRefused, SnapshotWrong
 from doseflow.intake.city_file import city_from_json, city_to_json
@@ -27,6 +28,17 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 _Arrivals = Annotated[float, Ge(0), Le(100_000)] | None
 _Week = Annotated[tuple[_Arrivals, ...], MinLen(HORIZON_PERIODS), MaxLen(HORIZON_PERIODS)]
+_RecentRow = Annotated[tuple[_Arrivals, ...], MinLen(RECENT_PERIODS), MaxLen(RECENT_PERIODS)]
+
+
+@dataclass(frozen=True, slots=True)
+class _RecentDocument:
+    """The last two hours of one site, the oldest period first; null or left out is unknown."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    arrivals_people: _RecentRow | None = None
+    booked_people: _RecentRow | None = None
+    past_weeks_people: Annotated[tuple[_RecentRow, ...], MaxLen(PAST_WEEKS)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,7 @@ class _SnapshotDocument:
     arrivals_past_weeks_people: dict[str, Annotated[tuple[_Week, ...], MaxLen(PAST_WEEKS)]] = field(
         default_factory=dict
     )
+    recent_periods: dict[str, _RecentDocument] = field(default_factory=dict)
 
 
 _SNAPSHOT = TypeAdapter(_SnapshotDocument)
@@ -59,6 +72,8 @@ class Snapshot:
         The moment planned for; the reports count as received then.
     arrivals_past_weeks_people
         Arrivals in the coming 24 periods of past weeks, (S, W, T), the last week first; NaN unknown.
+    recent
+        What the two hours before `as_of` brought, as far as it is known.
     """
 
     city: City
@@ -66,6 +81,7 @@ class Snapshot:
     reports: list[ReceivedReport]
     commitments: Commitments
     arrivals_past_weeks_people: FloatArray
+    recent: RecentPeriods
 
 
 def read_snapshot(data: bytes) -> Snapshot:
@@ -95,13 +111,14 @@ def read_snapshot(data: bytes) -> Snapshot:
         reports=_received(document, city),
         commitments=_commitments(document, city),
         arrivals_past_weeks_people=_past_weeks(document, city),
+        recent=_recent(document, city),
     )
 
 
 def write_snapshot(snapshot: Snapshot) -> bytes:
     """Write a snapshot; of the commitments only the frozen and the suspended sites have a place in the file."""
     city = snapshot.city
-    document = {
+    document: dict[str, Any] = {
         "city": orjson.Fragment(city_to_json(city)),
         "as_of": snapshot.as_of.isoformat(),
         "reports": [
@@ -115,6 +132,9 @@ def write_snapshot(snapshot: Snapshot) -> bytes:
             if not np.isnan(weeks).all()
         },
     }
+    recent_by_site = _recent_by_site(snapshot)
+    if recent_by_site:
+        document["recent_periods"] = recent_by_site
     return orjson.dumps(document)
 
 
@@ -145,10 +165,40 @@ def _past_weeks(document: _SnapshotDocument, city: City) -> FloatArray:
     return people
 
 
+def _recent(document: _SnapshotDocument, city: City) -> RecentPeriods:
+    _check_known("recent_periods", list(document.recent_periods), city)
+    recent = RecentPeriods.unknown(city.num_sites)
+    for site_id, told in document.recent_periods.items():
+        site_idx = city.site_to_idx[site_id]
+        for row, values in (
+            (recent.arrivals_people[site_idx], told.arrivals_people),
+            (recent.booked_people[site_idx], told.booked_people),
+            *zip(recent.past_weeks_people[site_idx], told.past_weeks_people, strict=False),
+        ):
+            if values is not None:
+                row[:] = np.array(values, dtype=np.float64)
+    return recent
+
+
+def _recent_by_site(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    """The last two hours of the sites of which anything is known."""
+    recent = snapshot.recent
+    rows = zip(recent.arrivals_people, recent.booked_people, recent.past_weeks_people, strict=True)
+    return {
+        site.site_id: {
+            "arrivals_people": _null_where_unknown(arrivals[None])[0],
+            "booked_people": _null_where_unknown(booked[None])[0],
+            "past_weeks_people": _null_where_unknown(weeks),
+        }
+        for site, (arrivals, booked, weeks) in zip(snapshot.city.sites, rows, strict=True)
+        if not (np.isnan(arrivals).all() and np.isnan(booked).all() and np.isnan(weeks).all())
+    }
+
+
 def _check_known(name: str, site_ids: Sequence[str], city: City) -> None:
     for position, site_id in enumerate(site_ids):
         if site_id not in city.site_to_idx:
-            where = f"{name}.{position}" if name != "arrivals_past_weeks_people" else name
+            where = f"{name}.{position}" if name.endswith("_site_ids") else name
             raise SnapshotWrong(f"{where}: must be a site of the city, got {site_id!r}")
 
 

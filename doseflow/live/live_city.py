@@ -140,6 +140,8 @@ class LiveCity:
             raise
         if cycle.plan.why_this_planner:
             log.error("another_planner_answered", cycle_id=cycle.cycle_id, why=cycle.plan.why_this_planner)
+        if cycle.forecast.why_this_forecaster:
+            log.error("another_forecaster_answered", cycle_id=cycle.cycle_id, why=cycle.forecast.why_this_forecaster)
         self.latest = cycle
         self._state = cycle.state
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})

@@ -67,9 +67,8 @@ class ArrivalNet(nn.Module):
         self.said = nn.Linear(width, shape.candidates + 4)
         self.rest = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 3))
         self.quantiles = CountQuantiles(shape.quantile_levels)
-        for layer in (self.said, self.rest[-1]):
-            nn.init.zeros_(layer.bias)
-            nn.init.normal_(layer.weight, std=0.01)
+        for name, parameter in (*self.said.named_parameters(), *self.rest[-1].named_parameters()):
+            nn.init.normal_(parameter, std=0.01 if name == "weight" else 0.0)
 
     def forward(
         self,

@@ -70,12 +70,13 @@ class NeighbourAttention(nn.Module):
         return mixed
 
     def _by_head(self, rows: Tensor) -> Tensor:
-        return rows.unflatten(-1, (self.heads, self.head_width))
+        return torch.unflatten(rows, -1, (self.heads, self.head_width))
 
     def _seen(self, rows: Tensor, of_city: Tensor, neighbour_idx: Tensor) -> Tensor:
         """What each site looks at, (B, S, H, N + 2, D / H): itself, the city, its neighbours."""
         num_sites, num_neighbours = neighbour_idx.shape
-        near = torch.index_select(rows, 1, neighbour_idx.reshape(-1)).unflatten(1, (num_sites, num_neighbours))
+        near = torch.index_select(rows, 1, neighbour_idx.reshape(-1))
+        near = torch.unflatten(near, 1, (num_sites, num_neighbours))
         city = of_city.expand(-1, num_sites, -1)
         seen = torch.cat([rows[:, :, None], city[:, :, None], near], dim=2)
         return self._by_head(seen).transpose(2, 3)

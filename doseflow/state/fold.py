@@ -16,6 +16,7 @@ from doseflow.state.lot_rows import lot_table
 from doseflow.state.newest_readings import newest_readings
 from doseflow.state.opening_hours import local_day
 from doseflow.state.readings import read_all
+from doseflow.state.recent_periods import recent_periods
 from doseflow.state.report_batch import batch_of
 from doseflow.state.reservations import reserve_lots, reserve_staff
 from doseflow.state.van_positions import van_positions
@@ -63,6 +64,7 @@ def fold(
         as_of=as_of,
         **readings.arrays,
         arrivals_past_weeks_people=arrivals_past_weeks_people,
+        recent=recent_periods(previous, batch, newest, told.arrays["arrivals_people"], as_of),
         staff=reserve_staff(readings.staff, commitments, city),
         lots=reserve_lots(lots, readings.fridges, commitments, city),
         fridges=readings.fridges,

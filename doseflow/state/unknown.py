@@ -10,6 +10,7 @@ from doseflow.domain.city import City, FloatArray
 from doseflow.domain.feature_classes import NUM_FEATURE_CLASSES, ReadingSource
 from doseflow.domain.forecast import HORIZON_PERIODS
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
 from doseflow.domain.roles import NUM_ROLES
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
@@ -42,6 +43,7 @@ def unknown_state(city: City, as_of: datetime) -> CityState:
         doses_given=unknown(),
         doses_given_past_weeks=unknown(PAST_WEEKS),
         arrivals_past_weeks_people=unknown(PAST_WEEKS, HORIZON_PERIODS),
+        recent=RecentPeriods.unknown(num_sites),
         staff=_no_staff(),
         worked_hours=unknown(NUM_ROLES),
         breaks_due_people=unknown(NUM_ROLES),

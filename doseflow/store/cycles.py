@@ -14,7 +14,7 @@ from doseflow.store.columns import AnyRow
 from doseflow.store.insert_new import insert_new
 from doseflow.store.json_bytes import json_bytes
 from doseflow.store.plan_digest import plan_digest
-from doseflow.store.state_codec import CODEC
+from doseflow.store.state_codec import CODEC, READABLE_CODECS
 from doseflow.store.tables import cycle_inputs, cycles, plans
 
 CycleRecord = dict[str, Any]
@@ -90,8 +90,9 @@ def read_inputs(connection: Connection, cycle_id: str) -> bytes:
     row = connection.execute(select(table.codec, table.state).where(table.cycle_id == cycle_id)).one_or_none()
     if row is None:
         raise CycleNotFound(f"the inputs of cycle {cycle_id} are no longer kept; only its plan is")
-    if row.codec != CODEC:
-        raise CycleNotFound(f"the inputs of cycle {cycle_id} are written as {row.codec}; this version reads {CODEC}")
+    if row.codec not in READABLE_CODECS:
+        readable = " and ".join(READABLE_CODECS)
+        raise CycleNotFound(f"the inputs of cycle {cycle_id} are written as {row.codec}; this version reads {readable}")
     state: bytes = row.state
     return state
 
@@ -101,7 +102,7 @@ def latest_inputs(connection: Connection, city_digest: str | None) -> tuple[str,
     statement = (
         select(cycles.c.city_digest, cycle_inputs.c.state)
         .join(cycle_inputs, cycle_inputs.c.cycle_id == cycles.c.cycle_id)
-        .where(cycle_inputs.c.codec == CODEC)
+        .where(cycle_inputs.c.codec.in_(READABLE_CODECS))
         .order_by(cycles.c.cycle_no.desc())
         .limit(1)
     )

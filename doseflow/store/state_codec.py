@@ -18,14 +18,19 @@ from numpy.typing import NDArray
 
 from doseflow.domain.city import City
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
 from doseflow.store.decision_codec import decision_from_dict
 from doseflow.store.json_bytes import json_bytes
 
-CODEC = "arrays/1"
+CODEC = "arrays/2"
 """Name of this layout, kept beside the bytes."""
+READABLE_CODECS = ("arrays/1", CODEC)
+"""Layouts that can be read; the first one did not hold the last two hours, which are read as UNKNOWN."""
 
 _TABLES: dict[str, type[Any]] = {"staff": StaffTable, "lots": LotTable, "fridges": FridgeTable, "vans": VanTable}
+_RECENT = "recent"
+_PARTS: dict[str, type[Any]] = _TABLES | {_RECENT: RecentPeriods}
 _DECISIONS = ("acknowledged", "under_way", "sent", "refused", "pinned")
 _SITE_SETS = ("frozen_site_ids", "suspended_site_ids")
 _LENGTH_BYTES = 4
@@ -74,7 +79,7 @@ def decode_state(data: bytes, city: City) -> CityState:
         The bytes are not a state as this version knows it.
     """
     try:
-        return CityState(city=city, **_read(data))
+        return CityState(city=city, **_read(data, city.num_sites))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"state: must be written as {CODEC} by this version, but {error!r}") from error
 
@@ -83,7 +88,7 @@ def _leaves(state: CityState) -> list[tuple[str, Any]]:
     leaves: list[tuple[str, Any]] = []
     for field in fields(state):
         value = getattr(state, field.name)
-        if field.name in _TABLES and is_dataclass(value):
+        if field.name in _PARTS and is_dataclass(value):
             leaves += [(f"{field.name}.{column.name}", getattr(value, column.name)) for column in fields(value)]
         elif field.name != "city":
             leaves.append((field.name, value))
@@ -135,7 +140,7 @@ def _unpacked(stored: NDArray[Any], column: _Column) -> NDArray[Any]:
     return values.astype(column.dtype)
 
 
-def _read(data: bytes) -> dict[str, Any]:
+def _read(data: bytes, num_sites: int) -> dict[str, Any]:
     header_end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
     header = orjson.loads(data[_LENGTH_BYTES:header_end])
     leaves = _plain_values(header["values"])
@@ -145,7 +150,7 @@ def _read(data: bytes) -> dict[str, Any]:
         stored = np.frombuffer(data, dtype=column.stored_dtype, count=count, offset=offset)
         leaves[column.path] = _unpacked(stored, column).reshape(column.shape)
         offset += stored.nbytes
-    return _with_tables(leaves)
+    return _with_parts(leaves, num_sites)
 
 
 def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
@@ -160,11 +165,12 @@ def _commitments(values: dict[str, Any]) -> Commitments:
     return Commitments(**parts | {name: frozenset(values[name]) for name in _SITE_SETS})
 
 
-def _with_tables(leaves: dict[str, Any]) -> dict[str, Any]:
+def _with_parts(leaves: dict[str, Any], num_sites: int) -> dict[str, Any]:
     whole = {path: value for path, value in leaves.items() if "." not in path}
-    for name, table in _TABLES.items():
+    for name, part in _PARTS.items():
         columns = {
             path.removeprefix(f"{name}."): value for path, value in leaves.items() if path.startswith(f"{name}.")
         }
-        whole[name] = table(**columns)
+        is_older = name == _RECENT and not columns
+        whole[name] = RecentPeriods.unknown(num_sites) if is_older else part(**columns)
     return whole

@@ -20,6 +20,8 @@ NAME_TO_MEANING: Mapping[str, tuple[str, str]] = {
     "doseflow_cycles_total": ("1", "Cycles completed, by planner and by the way the proposal was made allowed."),
     "doseflow_cycles_failed_total": ("1", "Cycles that ended in an error."),
     "doseflow_cycles_infeasible_total": ("1", "Cycles in which no plan was allowed."),
+    "doseflow_forecasts_total": ("1", "Forecasts made, by forecaster."),
+    "doseflow_forecast_fallbacks_total": ("1", "Forecasts that another forecaster than the chosen one had to make."),
     "doseflow_reports_accepted_total": ("1", "Reports accepted."),
     "doseflow_reports_refused_total": ("1", "Reports refused, by problem."),
     "doseflow_orders_created_total": ("1", "Orders made, by kind."),
@@ -44,6 +46,8 @@ class Metrics:
     cycles: Counter
     cycles_failed: Counter
     cycles_infeasible: Counter
+    forecasts: Counter
+    forecast_fallbacks: Counter
     reports_accepted: Counter
     reports_refused: Counter
     orders_created: Counter
@@ -82,6 +86,8 @@ def make_metrics() -> Metrics:
         cycles=counter("doseflow_cycles_total", "planner", "repair_path"),
         cycles_failed=counter("doseflow_cycles_failed_total"),
         cycles_infeasible=counter("doseflow_cycles_infeasible_total"),
+        forecasts=counter("doseflow_forecasts_total", "forecaster"),
+        forecast_fallbacks=counter("doseflow_forecast_fallbacks_total"),
         reports_accepted=counter("doseflow_reports_accepted_total"),
         reports_refused=counter("doseflow_reports_refused_total", "problem"),
         orders_created=counter("doseflow_orders_created_total", "kind"),

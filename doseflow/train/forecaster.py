@@ -254,7 +254,7 @@ class TrainingRun:
             batch = day.at(order.to(self.device))
             inputs = blinded(batch.inputs, params.blind_share, generator)
             loss = loss_of(self.net, inputs, batch.arrived_people, batch.doses_left, params.rest_weight)
-            (loss / params.days_per_step).backward()
+            torch.autograd.backward(loss / params.days_per_step)
             total += loss.detach() / params.days_per_step
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.optimiser.step()

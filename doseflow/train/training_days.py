@@ -17,12 +17,13 @@ from doseflow.forecast.booked_arrivals import BookingParams
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.net_inputs import Inputs, net_inputs
 from doseflow.forecast.seasonal_naive import SeasonalNaive
+from doseflow.ports import Forecaster
 from doseflow.simulate.scenario import Scenario
 from doseflow.train.city_days import live_day
 from doseflow.train.training_scenarios import LARGEST_CITY, training_scenario
 
 TOPOLOGY = ("neighbour_idx", "neighbour_travel", "neighbour_known")
-PEERS = {"bookings_first": BookingsFirst, "seasonal_naive": SeasonalNaive}
+PEERS: dict[str, Callable[[], Forecaster]] = {"bookings_first": BookingsFirst, "seasonal_naive": SeasonalNaive}
 _HALF = ("recent", "ahead", "site")
 """Arrays kept in half precision: they are scaled to a few units."""
 

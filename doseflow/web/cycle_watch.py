@@ -48,6 +48,9 @@ class CycleWatch:
         metrics = self._metrics
         metrics.observe_cycle_times(cycle.stage_milliseconds)
         metrics.cycles.labels(cycle.plan.planner, cycle.plan.repair_path).inc()
+        metrics.forecasts.labels(cycle.forecast.forecaster).inc()
+        if cycle.forecast.why_this_forecaster:
+            metrics.forecast_fallbacks.inc()
         metrics.orders_withdrawn.inc(len(cycle.withdrawn_order_ids))
         if cycle.infeasible is not None:
             metrics.cycles_infeasible.inc()

@@ -49,11 +49,13 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.CityWrong: ProblemKind(500, "wrong-city", "The city file is wrong"),
     errors.ScenarioWrong: ProblemKind(422, "wrong-scenario", "A scenario file is wrong"),
     errors.SnapshotWrong: ProblemKind(422, "wrong-snapshot", "The state file is wrong"),
+    errors.ModelWrong: ProblemKind(500, "wrong-model", "A model bundle is wrong"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
     errors.PlanNotFound: ProblemKind(404, "unknown-plan", "There is no such plan"),
     errors.OrderNotFound: ProblemKind(404, "unknown-order", "There is no such order"),
     errors.EnvironmentUnfit: ProblemKind(503, "unfit-environment", "The machine cannot do this now"),
     errors.StoreUnavailable: STORE_UNAVAILABLE,
+    errors.EngineFailed: ProblemKind(503, "engine-failed", "A net's engine gave no answer"),
     errors.GatewayFailed: ProblemKind(502, "gateway-failed", "An outside system did not answer"),
     errors.ModelInvalid: ProblemKind(500, "invalid-model", "The optimisation model is wrong"),
 }

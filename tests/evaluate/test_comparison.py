@@ -40,6 +40,20 @@ def test_no_gap_is_closed_where_the_bound_is_not_below_the_rules():
     assert figure.ci95 is None
 
 
+def test_the_forecast_gap_runs_from_a_plain_forecast_to_a_perfect_one_under_the_same_planner():
+    waits = {"rules": 50.0, "mpc12@seasonal_naive": 30.0, "mpc12": 28.0, "mpc12@learned": 24.0, "mpc12_perfect": 20.0}
+    rows = [one for planner, wait in waits.items() for one in days(planner, [wait - 1, wait, wait + 1])]
+    found = figures_of(rows, tuple(waits))
+    closed = {planner: found[planner, "all", "forecast_gap_closed_share"] for planner in waits if planner != "rules"}
+    assert {planner: one.value for planner, one in closed.items()} == pytest.approx(
+        {"mpc12@seasonal_naive": 0.0, "mpc12": 0.2, "mpc12@learned": 0.6, "mpc12_perfect": 1.0}
+    )
+    assert closed["mpc12@learned"].ci95 == pytest.approx((0.6, 0.6))
+    assert ("rules", "all", "forecast_gap_closed_share") not in found
+    without = figures_of(rows, ("mpc12@learned", "mpc12_perfect"))
+    assert not any(name == "forecast_gap_closed_share" for _, _, name in without)
+
+
 def test_a_family_counts_the_same_however_many_days_it_has():
     rows = [*days("static", [10.0] * 30), row("static", 1, "other", "other", mean_wait_minutes=30.0)]
     found = figures_of(rows, ("static",))

@@ -96,10 +96,29 @@ def test_a_failed_run_makes_the_exit_code_1_and_the_others_count(run, monkeypatc
     assert done.stdout.splitlines()[1].startswith("static")
 
 
+def test_the_value_of_a_forecast_is_printed_where_it_can_be_told(run, monkeypatch):
+    waits = {"mpc12@seasonal_naive": 30.0, "mpc12@bookings_first": 25.0, "mpc12_perfect": 20.0}
+
+    def play_all(runs, _settings, _code, _workers, keep):
+        for one in runs:
+            keep(row(*one.key[::2], mean_wait_minutes=waits[one.planner]))
+
+    monkeypatch.setattr(command, "play_all", play_all)
+    chosen = [part for name in waits for part in ("--planner", name)]
+    done = run(*chosen, "--scenario", "small.toml", "--seeds", "3")
+    assert done.returncode == 0, done.stderr
+    lines = [[cell.strip() for cell in line.split("  ") if cell] for line in done.stdout.splitlines()]
+    column = lines[0].index("forecast gap closed %")
+    assert [line[column] for line in lines[1:]] == ["0 (0 to 0)", "50 (50 to 50)", "100 (100 to 100)"]
+    plain = run("--planner", "mpc12_perfect", "--scenario", "small.toml", "--seeds", "3")
+    assert "forecast gap" not in plain.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--planner", "magic"), "planner: must be one of static, rules"),
+        (("--planner", "mpc12@magic"), "got 'mpc12@magic'"),
         (("--planner", "rules", "--suite", "none"), "none"),
         (("--planner", "rules", "--scenario", "missing.toml"), "missing.toml"),
         (("--planner", "rules", "--scenario", "small.toml", "--seeds", "0"), "--seeds"),

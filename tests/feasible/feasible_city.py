@@ -31,6 +31,7 @@ from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
 from doseflow.domain.products import VaccineProduct
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.roles import ROLES, STAGES
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
 from doseflow.units import datetime_from_epoch_minutes, epoch_minutes_from_datetime
@@ -153,6 +154,7 @@ def make_state(city: City | None = None, **changes: object) -> CityState:
         doses_given=np.full(size, 8.0),
         doses_given_past_weeks=np.full((size, 4), 8.0),
         arrivals_past_weeks_people=np.full((size, 4, 24), 10.0),
+        recent=RecentPeriods(np.full((size, 24), 10.0), np.full((size, 24), 10.0 / 3), np.full((size, 4, 24), 10.0)),
         staff=_staff(size),
         worked_hours=np.full((size, 4), 3.0),
         breaks_due_people=np.full((size, 4), 1.0),

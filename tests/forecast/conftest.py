@@ -14,6 +14,7 @@ from doseflow.domain.feature_classes import NUM_FEATURE_CLASSES, ReadingSource
 from doseflow.domain.forecast import HORIZON_PERIODS
 from doseflow.domain.orders import Commitments
 from doseflow.domain.products import VaccineProduct
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
 
@@ -89,6 +90,7 @@ def make_state() -> Callable[..., CityState]:
             "booked_people": np.full((num_sites, BOOKING_BINS), np.nan),
             "doses_given_past_weeks": np.full((num_sites, PAST_WEEKS), np.nan),
             "arrivals_past_weeks_people": np.full((num_sites, PAST_WEEKS, HORIZON_PERIODS), np.nan),
+            "recent": RecentPeriods.unknown(num_sites),
             "weather_idx": np.full(num_sites, -1),
             "incidents": np.zeros((num_sites, len(Incident)), dtype=bool),
             "is_open": np.ones(num_sites, dtype=bool),

@@ -6,6 +6,7 @@ import pytest
 from intake_samples import NOW, changed, city_document, make_city, report_document
 
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import ReceivedReport
 from doseflow.errors import SnapshotWrong
 from doseflow.intake.body import read_body
@@ -44,6 +45,15 @@ def test_a_city_and_a_moment_are_enough():
     snapshot = read_snapshot(orjson.dumps({"city": city_document(), "as_of": "2026-05-04T08:00:20Z", "reports": []}))
     assert snapshot.reports == []
     assert np.isnan(snapshot.arrivals_past_weeks_people).all()
+    assert all(np.isnan(rows).all() for rows in vars(snapshot.recent).values())
+
+
+def _recent():
+    recent = RecentPeriods.unknown(2)
+    recent.arrivals_people[1, 20:] = [3, 0, 4, 1]
+    recent.booked_people[1, 5] = 5 / 3
+    recent.past_weeks_people[1, 2, 3:] = np.arange(21) / 3
+    return recent
 
 
 def test_what_was_written_is_read_back_the_same():
@@ -58,10 +68,12 @@ def test_what_was_written_is_read_back_the_same():
     past = np.full((2, 4, 24), np.nan)
     past[1, 2, 3:] = np.arange(21) / 3
     commitments = Commitments(frozen_site_ids=frozenset({"prague-001"}), suspended_site_ids=frozenset({"prague-002"}))
-    snapshot = Snapshot(city, NOW, [item.received for item in read], commitments, past)
+    snapshot = Snapshot(city, NOW, [item.received for item in read], commitments, past, _recent())
     again = read_snapshot(write_snapshot(snapshot))
     assert (again.as_of, again.reports, again.commitments) == (NOW, snapshot.reports, commitments)
     np.testing.assert_array_equal(again.arrivals_past_weeks_people, past)
+    for name, rows in vars(_recent()).items():
+        np.testing.assert_array_equal(getattr(again.recent, name), rows, err_msg=name)
     assert city_to_json(again.city) == city_to_json(city)
 
 

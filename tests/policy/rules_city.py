@@ -16,6 +16,7 @@ from doseflow.domain.forecast import HORIZON_PERIODS, QUANTILE_LEVELS, ArrivalFo
 from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
 from doseflow.domain.products import VaccineProduct
+from doseflow.domain.recent_periods import RECENT_PERIODS, RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
 from doseflow.domain.roles import ROLE_TO_IDX, ROLES, Role
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
@@ -178,6 +179,11 @@ def calm_state(city: City, **given: Any) -> CityState:
         "doses_given": np.full(num, 2.0),
         "doses_given_past_weeks": np.full((num, PAST_WEEKS), 2.0),
         "arrivals_past_weeks_people": np.full((num, PAST_WEEKS, HORIZON_PERIODS), 2.0),
+        "recent": RecentPeriods(
+            np.full((num, RECENT_PERIODS), 2.0),
+            np.full((num, RECENT_PERIODS), 2.0),
+            np.full((num, PAST_WEEKS, RECENT_PERIODS), 2.0),
+        ),
         "staff": staff_table(calm_staff(num)),
         "worked_hours": np.full((num, 4), 2.0),
         "breaks_due_people": np.zeros((num, 4)),

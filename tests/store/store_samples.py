@@ -16,6 +16,7 @@ from doseflow.domain.forecast import HORIZON_PERIODS, QUANTILE_LEVELS, ArrivalFo
 from doseflow.domain.orders import Commitments
 from doseflow.domain.plan import Plan, PlannedDecision, Proposal, RepairPath
 from doseflow.domain.products import VaccineProduct
+from doseflow.domain.recent_periods import RECENT_PERIODS, RecentPeriods
 from doseflow.domain.report import ReceivedReport, SiteReport
 from doseflow.domain.roles import Role, Stage
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
@@ -105,6 +106,7 @@ def make_state(
         doses_given=counts(),
         doses_given_past_weeks=counts(4),
         arrivals_past_weeks_people=counts(4, HORIZON_PERIODS),
+        recent=RecentPeriods(counts(RECENT_PERIODS), counts(RECENT_PERIODS) / 3, counts(4, RECENT_PERIODS)),
         staff=_staff(sites, rng, minutes),
         worked_hours=reals(4),
         breaks_due_people=counts(4),
@@ -236,7 +238,7 @@ def _assert_same_fields(one: object, other: object, path: str) -> None:
         if isinstance(left, np.ndarray):
             assert left.dtype == right.dtype, where
             np.testing.assert_array_equal(left, right, err_msg=where, strict=True)
-        elif isinstance(left, StaffTable | LotTable | FridgeTable | VanTable):
+        elif isinstance(left, StaffTable | LotTable | FridgeTable | VanTable | RecentPeriods):
             _assert_same_fields(left, right, f"{where}.")
         else:
             assert left == right, where

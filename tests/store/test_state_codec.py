@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 from datetime import timedelta
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis.extra import numpy as st_numpy
 from store_samples import START, assert_same_state, make_city, make_state, one_of_each_kind
 
 from doseflow.domain.orders import Commitments
+from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.state import CityState, VanTable
 from doseflow.store.state_codec import decode_state, encode_state
 
@@ -102,5 +104,26 @@ def test_what_is_no_state_is_said_so(data: bytes) -> None:
 
 def test_a_state_of_a_version_with_other_fields_is_said_so() -> None:
     data = encode_state(make_state(CITY, START + timedelta(hours=1)))
-    with pytest.raises(ValueError, match="arrays/1"):
+    with pytest.raises(ValueError, match="arrays/2"):
         decode_state(data.replace(b'"weekday"', b'"weekdax"'), CITY)
+
+
+def without_recent(data: bytes) -> bytes:
+    """The bytes as the first layout had them: no array of the last two hours."""
+    header_end = 4 + int.from_bytes(data[:4], "little")
+    header = orjson.loads(data[4:header_end])
+    kept, blocks, offset = [], [], header_end
+    for column in header["arrays"]:
+        path, _, stored_dtype, shape, *_ = column
+        num_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(stored_dtype).itemsize
+        if not path.startswith("recent."):
+            kept.append(column)
+            blocks.append(data[offset : offset + num_bytes])
+        offset += num_bytes
+    text = orjson.dumps(header | {"arrays": kept})
+    return len(text).to_bytes(4, "little") + text + b"".join(blocks)
+
+
+def test_a_state_of_the_first_layout_is_read_with_its_last_two_hours_unknown() -> None:
+    back = decode_state(without_recent(encode_state(STATE)), CITY)
+    assert_same_state(back, replace(STATE, recent=RecentPeriods.unknown(CITY.num_sites)))
