@@ -96,7 +96,8 @@ class ArrivalNet(nn.Module):
         is_open = ahead[..., OPEN_CHANNEL]
         mean = plain * torch.exp(WIDEST_CORRECTION_LOG * torch.tanh(correction))
         mean = (mean + nn.functional.softplus(nowhere - 4.0)) * is_open
-        dispersion = LEAST_DISPERSION + nn.functional.softplus(over) + nn.functional.softplus(growth - 3.0) * mean
+        dispersion = LEAST_DISPERSION + nn.functional.softplus(over - 2.0)
+        dispersion = dispersion + nn.functional.softplus(growth - 3.0) * mean
         return self.quantiles(mean, dispersion), self._rest_quantiles(seen, rest_doses)
 
     def _rest_quantiles(self, seen: Tensor, rest_doses: Tensor) -> Tensor:

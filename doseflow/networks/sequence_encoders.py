@@ -5,26 +5,37 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+TAPS = 3
+"""Periods that a convolution sees at once."""
+
 
 class ConvolutionEncoder(nn.Module):
     """
-    Dilated causal convolutions with residuals (Bai, Kolter and Koltun 2018, arXiv:1803.01271).
+    Dilated causal convolutions with residuals (Bai, Kolter and Koltun 2018, arXiv:1803.01271), dilated 1, 2, 4, 8.
 
-    Its field of view is 31 periods with four layers of three taps, more than the 24 that are given.
+    Its field of view is 31 periods, more than the 24 that are given. Only the latest period of the last layer is read,
+    so each layer is computed at every second period of the one before, counted from the latest: the same numbers for a
+    fifth of the work. Its three taps lie side by side in one matrix, which processors multiply faster than they fold.
     """
 
-    def __init__(self, channels: int, width: int, dilations: tuple[int, ...] = (1, 2, 4, 8)) -> None:
+    def __init__(self, channels: int, width: int, num_layers: int = 4) -> None:
         super().__init__()
-        self.enter = nn.Conv1d(channels, width, kernel_size=1)
-        self.layers = nn.ModuleList([nn.Conv1d(width, width, 3, padding=0, dilation=step) for step in dilations])
-        self.paddings = [2 * step for step in dilations]
+        self.enter = nn.Linear(channels, width)
+        self.layers = nn.ModuleList([nn.Linear(TAPS * width, width) for _ in range(num_layers)])
 
     def forward(self, recent: Tensor) -> Tensor:
         """(B * S, L, C) to (B * S, D)."""
-        rows = self.enter(recent.transpose(1, 2))
-        for layer, padding in zip(self.layers, self.paddings, strict=True):
-            rows = rows + nn.functional.gelu(layer(nn.functional.pad(rows, (padding, 0))))
-        latest: Tensor = rows[:, :, -1]
+        rows = self.enter(recent)
+        length = recent.shape[1]
+        for layer in self.layers:
+            # The last window must end at the latest period.
+            padding = 1 if length % 2 == 0 else 2
+            padded = nn.functional.pad(rows, (0, 0, padding, 0))
+            windows = [padded[:, tap : length + padding - TAPS + 1 + tap : 2] for tap in range(TAPS)]
+            seen = nn.functional.gelu(layer(torch.cat(windows, dim=-1)))
+            rows = rows[:, 1 - length % 2 :: 2] + seen
+            length = (length + 1) // 2
+        latest: Tensor = rows[:, -1]
         return latest
 
 
