@@ -33,8 +33,10 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Benchmarks: figures measured in one run.", no_args_is_help=True)
 config = typer.Typer(help="Settings.", no_args_is_help=True)
+train = typer.Typer(help="Training of the nets; needs `pip install 'doseflow[train]'`.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
+app.add_typer(train, name="train")
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -277,6 +279,31 @@ def bench_simulator(
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)
+
+
+@train.command("forecaster")
+def train_forecaster(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for bundle and checkpoint; the same command goes on.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A small net, on a processor, in under five minutes.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=1_000_000)] = 1,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    days: Annotated[int | None, typer.Option(min=1, max=100_000, help="Simulated days to learn from.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Steps of the optimiser.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="convolution or lstm.")] = None,
+    attention_layers: Annotated[int | None, typer.Option(min=0, max=8, help="0: sites do not see each other.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=256, help="Processes that simulate; all cores.")] = None,
+    days_file: Annotated[Path | None, typer.Option(help="Keep the days there, and take those that are there.")] = None,
+) -> None:
+    """Train the arrival forecaster on simulated days and write its bundle."""
+    from doseflow.train.command import TrainChoice, print_metrics, train_and_bundle
+
+    choice = TrainChoice(folder, quick, seed, device, days, steps, encoder, attention_layers, workers, days_file)
+    try:
+        trained = train_and_bundle(choice, err)
+    except KeyboardInterrupt:
+        err.print("stopped; the same command goes on from its last checkpoint")
+        raise typer.Exit(1) from None
+    print_metrics(trained.metrics, out)
 
 
 @config.command("show")

@@ -14,7 +14,8 @@ Everything doseflow raises on purpose.
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
     │   ├── SnapshotWrong          a state file breaks its schema
-    │   └── ModelWrong             a model bundle is broken, of another version, or answers wrongly
+    │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
+    │   └── TrainingWrong          a training run was asked for that cannot be
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
@@ -113,6 +114,10 @@ class SnapshotWrong(InputWrong):
 
 class ModelWrong(InputWrong):
     """A model bundle is broken, was made for another version, or its engine does not answer as it should."""
+
+
+class TrainingWrong(InputWrong):
+    """A training run was asked for that cannot be."""
 
 
 class NotFound(DoseflowError):

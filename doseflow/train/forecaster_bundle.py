@@ -1,0 +1,74 @@
+"""A trained arrival net as a bundle: ONNX, golden inputs and outputs, manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doseflow import __version__
+from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
+from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
+from doseflow.networks.arrival_net import input_names
+from doseflow.serve.bundle import write_bundle
+from doseflow.serve.manifest import Manifest
+from doseflow.simulate.scenario_file import packaged_scenarios
+from doseflow.train.forecaster import QUICK, ForecasterParams, Trained
+from doseflow.train.training_days import TOPOLOGY, DayOrder, TrainingDay, training_day
+
+OUTPUTS = ("arrivals_people", "doses_rest_of_day")
+GOLDEN_SEED, GOLDEN_CYCLES = 900_001, 3
+
+
+def write_forecaster_bundle(trained: Trained, folder: Path) -> Manifest:
+    """Write the bundle of a trained net; golden inputs are cycles of a day that no training saw."""
+    inputs = golden_inputs(training_day(DayOrder(GOLDEN_SEED, stride=40, missing_share=0.05)))
+    model = onnx_bytes(trained.net, inputs, OUTPUTS, no_batch=TOPOLOGY)
+    return write_bundle(folder, model, inputs, outputs_of(trained.net, inputs, OUTPUTS), facts_of(trained))
+
+
+def golden_inputs(day: TrainingDay) -> dict[str, NDArray[Any]]:
+    """Some cycles of a day as the net takes them."""
+    return {
+        name: day.inputs[name] if name in TOPOLOGY else day.inputs[name][:GOLDEN_CYCLES].astype(np.float32)
+        for name in input_names()
+    }
+
+
+def facts_of(trained: Trained) -> dict[str, Any]:
+    """What the manifest says of a net beside its files."""
+    families = sorted({one.family for one in packaged_scenarios("training")})
+    return {
+        "name": "forecaster",
+        "feature_schema_version": NET_INPUTS_VERSION,
+        "licence": "Apache-2.0",
+        "origin": {
+            "command": command_of(trained.params),
+            "seed": trained.params.seed,
+            "doseflow_version": __version__,
+        },
+        "data": {
+            "source": "simulated days of made cities of 30 to 64 sites",
+            "families": families,
+            "num_days": trained.params.num_days,
+        },
+        "metrics": trained.metrics,
+        "opset": OPSET,
+        "max_sites": BUCKETS[-1],
+    }
+
+
+def command_of(params: ForecasterParams) -> str:
+    """The command that trains such a net."""
+    is_quick = params.width == QUICK.width
+    usual = QUICK if is_quick else ForecasterParams()
+    options = {"days": "num_days", "steps": "num_steps", "encoder": "encoder", "attention-layers": "attention_layers"}
+    given = [
+        f"--{option} {getattr(params, name)}"
+        for option, name in options.items()
+        if getattr(params, name) != getattr(usual, name)
+    ]
+    device = "--quick" if is_quick else "--device cuda"
+    return " ".join(["doseflow train forecaster --out FOLDER", device, f"--seed {params.seed}", *given])
