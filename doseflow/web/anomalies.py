@@ -22,8 +22,8 @@ class AnomalyRow:
     """
     An anomaly; `ended_at` is null while it lasts, `fridge_id` where it is the site's.
 
-    `since_at` is when the readings that speak for it began, `seen_at` when it was flagged, `last_at` when one last spoke
-    for it. `evidence` holds the figures of the sentence, each with its unit in its name.
+    `since_at` is when the readings that speak for it began, `seen_at` when it was flagged, `last_at` when one last
+    spoke for it. `evidence` holds the figures of the sentence, each with its unit in its name.
     """
 
     anomaly_id: str

@@ -59,7 +59,7 @@ KIND_TO_WORDS: dict[AnomalyKind, tuple[str, str]] = {
         "本点最近 {reports:.0f} 次上报均无冰箱 {fridge_id} 的温度，温度记录仪疑似失联",
     ),
     AnomalyKind.TEMPERATURE_JUMP: (
-        "Fridge {fridge_id} shows {temperature_celsius:.1f} °C after {before_celsius:.1f} °C, faster than a fridge can",
+        "Fridge {fridge_id} went from {before_celsius:.1f} to {temperature_celsius:.1f} °C, faster than any can",
         "冰箱 {fridge_id} 由 {before_celsius:.1f} °C 变为 {temperature_celsius:.1f} °C，变化过快，传感器可能有误",
     ),
     AnomalyKind.COUNTER_BACK: (
