@@ -280,8 +280,8 @@ def bench_simulator(
 
 @bench.command("anomalies")
 def bench_anomalies(
-    city: Annotated[str, typer.Option(help="czech or synthetic:N.")] = "synthetic:100",
-    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Days, one a seed.")] = 20,
+    city: Annotated[str, typer.Option(help="czech or synthetic:N.")] = "synthetic:60",
+    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Days, one a seed.")] = 16,
     development: Annotated[bool, typer.Option("--development", help="The seeds that the watch was tuned on.")] = False,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
     json_path: JsonPath = None,

@@ -23,7 +23,7 @@ from doseflow.settings import Settings
 from doseflow.simulate.report_faults import NO_FAULTS, ReportFaults
 from doseflow.state.watch import WatchParams
 
-RATES = (0.01, 0.03, 0.10)
+RATES = (0.01, 0.03, 0.10, 0.30)
 FIRST_DEVELOPMENT_SEED = 1_000
 FIRST_FINAL_SEED = 5_000
 """The two never meet: what was tuned on the first is told on the second."""

@@ -2,8 +2,8 @@
 From findings to anomalies: one alarm a cause, which lasts and ends.
 
 Arrivals, queues, doses and stock of a site hang together, so that one wrong count makes several tests speak: a site has
-one open anomaly of these, and each fridge one. The first finding names it; later ones keep it open. It ends when
-nothing has spoken for it for `hold_minutes`.
+one open anomaly of these, and each fridge one; a logger that gets stuck with its site's counts has none of its own. The
+first finding names it; later ones keep it open. It ends when nothing has spoken for it for `hold_minutes`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from doseflow.domain.anomaly import Anomaly
+from doseflow.domain.anomaly import Anomaly, AnomalyKind
 from doseflow.domain.city import City
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.fridge_readings import FridgeAxis
@@ -44,11 +44,19 @@ def next_anomalies(
     for finding in findings:
         fridge_id = axis.keys[finding.fridge][1] if finding.fridge >= 0 else None
         cause = (city.sites[finding.site_idx].site_id, fridge_id)
-        if cause in seen:
+        if cause in seen or _is_of_site(finding, going.get((cause[0], None))):
             continue
         seen.add(cause)
         going[cause] = _seen_again(going.get(cause), cause, finding, as_of_epoch_minutes)
     return tuple(_ended(one, as_of_epoch_minutes, params) for one in going.values())
+
+
+def _is_of_site(finding: Finding, of_site: Anomaly | None) -> bool:
+    """Whether a logger got stuck together with the counts of its site: the whole report is, which is one cause."""
+    if finding.kind is not AnomalyKind.LOGGER_STUCK or of_site is None:
+        return False
+    apart = abs(epoch_minutes_from_datetime(of_site.since_at) - finding.since)
+    return of_site.kind is AnomalyKind.STUCK_READING and apart <= SAME_MOMENT_MINUTES
 
 
 def _cause(anomaly: Anomaly) -> _Cause:

@@ -9,7 +9,7 @@ import numpy as np
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.state import CityState
-from doseflow.state.watch.told import Told
+from doseflow.state.watch.told import Told, or_nought
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def fridge_readings(axis: FridgeAxis, state: CityState, told: Told) -> FridgeRea
         excursion_minutes=_at(table.excursion_minutes, row),
         valid=np.where(np.isnan(temperature), np.nan, valid),
         site_reports=np.any(told.is_new[site_idx], axis=1),
-        doses=np.nan_to_num(told.now.doses)[site_idx],
+        doses=or_nought(told.now.doses)[site_idx],
     )
 
 

@@ -20,6 +20,7 @@ from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.fridge_readings import FridgeAxis, FridgeReadings
 from doseflow.state.watch.params import WatchParams
 from doseflow.state.watch.runs import COUNTED_REPEATS, MOST_SURE_CHANCE, Runs, go_on, no_runs
+from doseflow.state.watch.told import or_nought
 
 FINE_PRIOR, COARSE_PRIOR = 0.5, 0.9
 """Chance of a repeat before any is learned, of loggers that show tenths of a degree and of those that do not."""
@@ -58,7 +59,7 @@ def go_on_loggers(previous: Loggers, readings: FridgeReadings, params: WatchPara
     """Loggers after a cycle."""
     reading, last_valid = readings.temperature_celsius, previous.last_valid
     is_new = ~np.isnan(readings.valid) & (np.isnan(last_valid) | (readings.valid > last_valid))
-    shows_tenths = previous.shows_tenths | (is_new & (np.nan_to_num(2 * reading) % 1 != 0))
+    shows_tenths = previous.shows_tenths | (is_new & (or_nought(2 * reading) % 1 != 0))
     runs = go_on(
         previous.runs,
         reading,

@@ -9,7 +9,6 @@ site. A report that is all noughts balances perfectly; only this test sees it.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from doseflow.domain.report import Incident
 from doseflow.domain.state import CityState
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.params import WatchParams
-from doseflow.state.watch.told import Told
+from doseflow.state.watch.told import Told, or_nought
 
 KEPT_SHARE = 0.92
 """Of the neighbours' past arrivals a period on: half of them count after 40 minutes."""
@@ -30,6 +29,7 @@ PRIOR_PEOPLE = 10.0
 """People, come and expected, by which a ratio of few people is drawn to 1."""
 AT_THE_EDGE_MINUTES = 30.0
 """Before closing fewer come than in past weeks with longer hours."""
+SMOOTHED_PERIODS = 3
 _OUT = [list(Incident).index(one) for one in (Incident.CLOSED, Incident.POWER_CUT, Incident.ADVERSE_EVENT_CLUSTER)]
 
 
@@ -58,11 +58,11 @@ def go_on_quiet(previous: Quiet, told: Told, state: CityState, params: WatchPara
     came = KEPT_SHARE * previous.came + np.where(is_told, arrivals, 0.0)
     of_past = KEPT_SHARE * previous.expected + np.where(is_told, expected, 0.0)
     is_running = is_told & _is_running(state)
-    rate = np.nan_to_num(expected) * params.expected_discount * _neighbours_ratio(came, of_past, state.city)
-    ratio = np.nan_to_num(arrivals) * math.log(params.quiet_ratio) + rate * (1 - params.quiet_ratio)
+    rate = or_nought(expected) * params.expected_discount * _neighbours_ratio(came, of_past, state.city)
+    ratio = or_nought(arrivals) * math.log(params.quiet_ratio) + rate * (1 - params.quiet_ratio)
     score = np.where(is_running, np.maximum(previous.score + ratio, 0.0), np.where(is_told, 0.0, previous.score))
     begins = previous.score <= 0
-    missing = np.where(begins, 0.0, previous.missing) + np.where(is_running, np.nan_to_num(expected - arrivals), 0.0)
+    missing = np.where(begins, 0.0, previous.missing) + np.where(is_running, or_nought(expected - arrivals), 0.0)
     since = np.where(begins, told.before.valid[:, FeatureClass.ARRIVALS], previous.since)
     return Quiet(score, since, missing, _expected_next(state), came, of_past)
 
@@ -78,10 +78,9 @@ def _is_running(state: CityState) -> BoolArray:
 
 def _expected_next(state: CityState) -> FloatArray:
     """Mean arrivals of past weeks in the coming period, (S,); NaN where none is known."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        mean: FloatArray = np.nanmean(state.arrivals_past_weeks_people[:, :, :3], axis=(1, 2))
-    return mean
+    past = state.arrivals_past_weeks_people[:, :, :SMOOTHED_PERIODS]
+    num_known = (~np.isnan(past)).sum(axis=(1, 2))
+    return np.where(num_known > 0, or_nought(past).sum(axis=(1, 2)) / np.maximum(num_known, 1), np.nan)
 
 
 def _neighbours_ratio(came: FloatArray, expected: FloatArray, city: City) -> FloatArray:

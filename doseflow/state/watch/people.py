@@ -21,7 +21,7 @@ from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.roles import OBSERVATION_IDX
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.params import WatchParams
-from doseflow.state.watch.told import Told
+from doseflow.state.watch.told import Told, or_nought
 
 _CLASSES = (FeatureClass.ARRIVALS, FeatureClass.WAITING_BY_STAGE, FeatureClass.DOSES_GIVEN)
 
@@ -122,7 +122,7 @@ def _may_leave(told: Told, queue: FloatArray, params: WatchParams) -> FloatArray
     impatience = np.where(np.isnan(wait), 1.0, impatience)
     at_the_door = told.now.arrivals * np.maximum(params.leaving_share, impatience)
     in_the_queue = np.where(impatience > 0, queue * params.leaving_of_queue_share, 0.0)
-    leaving: FloatArray = np.nan_to_num(at_the_door) + np.nan_to_num(in_the_queue)
+    leaving: FloatArray = or_nought(at_the_door) + or_nought(in_the_queue)
     return leaving
 
 

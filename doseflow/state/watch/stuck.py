@@ -13,7 +13,7 @@ from doseflow.domain.feature_classes import FeatureClass
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.params import WatchParams
 from doseflow.state.watch.runs import Runs, go_on, most_likely_repeat, no_runs
-from doseflow.state.watch.told import Told
+from doseflow.state.watch.told import Told, or_nought
 
 NUM_SIZES = 32
 """Sizes of a count that are told apart; the last stands for all above."""
@@ -43,8 +43,8 @@ def no_stuck_counts(num_sites: int) -> StuckCounts:
 def go_on_counts(previous: StuckCounts, told: Told, params: WatchParams) -> StuckCounts:
     """Runs of the counts after a cycle."""
     now = told.now
-    people = np.nan_to_num(now.waiting.sum(axis=1))
-    moves = (np.nan_to_num(now.arrivals) > 0) | (np.nan_to_num(now.doses) > 0)
+    people = or_nought(now.waiting.sum(axis=1))
+    moves = (or_nought(now.arrivals) > 0) | (or_nought(now.doses) > 0)
     # A queue may stand still where nobody moves, and a count of nobody says nothing.
     columns = (
         (now.arrivals, now.arrivals > 0, _size(now.arrivals)),
@@ -90,7 +90,7 @@ def _prior(feature_class: FeatureClass, params: WatchParams) -> FloatArray:
 
 
 def _size(value: FloatArray) -> IntArray:
-    return np.clip(np.nan_to_num(value), 0, NUM_SIZES - 1).astype(np.int64)
+    return np.clip(or_nought(value), 0, NUM_SIZES - 1).astype(np.int64)
 
 
 def stuck_findings(stuck: StuckCounts, told: Told, params: WatchParams) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from doseflow.domain.feature_classes import FeatureClass
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.fridge_readings import FridgeAxis, FridgeReadings
 from doseflow.state.watch.params import WatchParams
+from doseflow.state.watch.told import or_nought
 from doseflow.units import PERIOD_MINUTES
 
 TYPICAL_COOLING_MINUTES = 20.0
@@ -66,10 +67,10 @@ def go_on_temperatures(
     reading, valid = readings.temperature_celsius, readings.valid
     is_new = ~np.isnan(valid) & (np.isnan(last_valid) | (valid > last_valid))
     is_off_before = ~np.isnan(previous.jump_since)
-    minutes = np.where(is_off_before, PERIOD_MINUTES, np.nan_to_num(valid - previous.valid))
+    minutes = np.where(is_off_before, PERIOD_MINUTES, or_nought(valid - previous.valid))
     is_comparable = is_new & ~np.isnan(previous.celsius) & (minutes <= MOST_MINUTES_APART)
     is_comparable &= ~(is_off_before & (valid - previous.jump_since > MOST_JUMP_MINUTES))
-    off = np.nan_to_num(_off_band(previous.celsius, minutes, readings, params))
+    off = or_nought(_off_band(previous.celsius, minutes, readings, params))
     periods = np.maximum(minutes / PERIOD_MINUTES, 1.0)
     allowed = params.normal_threshold * np.sqrt(previous.variance * periods) + LEAST_SD_CELSIUS
     is_off = is_comparable & (np.abs(off) > allowed)
@@ -101,7 +102,7 @@ def _learned(
 ) -> tuple[FloatArray, FloatArray]:
     aim = np.where(np.isnan(readings.set_point_celsius), previous.celsius, readings.set_point_celsius)
     expected = aim + (previous.celsius - aim) * np.exp(-minutes / TYPICAL_COOLING_MINUTES)
-    squared = np.nan_to_num(readings.temperature_celsius - expected) ** 2
+    squared = or_nought(readings.temperature_celsius - expected) ** 2
     num_readings = np.where(is_learned, np.minimum(previous.num_readings + 1, FORGET_READINGS), previous.num_readings)
     variance = previous.variance + np.where(is_learned, (squared - previous.variance) / num_readings, 0.0)
     return np.maximum(variance, LEAST_SD_CELSIUS**2), num_readings

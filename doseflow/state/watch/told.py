@@ -48,6 +48,11 @@ class Told:
         return follow
 
 
+def or_nought(values: FloatArray) -> FloatArray:
+    """The values with 0 where they are unknown: only where another test of the same place minds that."""
+    return np.where(np.isnan(values), 0.0, values)
+
+
 def counts_of(state: CityState) -> Counts:
     """The counts of a state; the arrays are its own, and nobody writes to them."""
     lots = state.lots

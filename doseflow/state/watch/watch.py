@@ -8,7 +8,7 @@ from dataclasses import replace
 from doseflow.domain.anomaly import Anomaly
 from doseflow.domain.state import CityState
 from doseflow.state.watch.alarms import next_anomalies
-from doseflow.state.watch.counters import counter_findings, counters_of
+from doseflow.state.watch.counters import counter_findings, go_on_counters
 from doseflow.state.watch.findings import Finding
 from doseflow.state.watch.fridge_readings import FridgeReadings, fridge_readings
 from doseflow.state.watch.loggers import go_on_loggers, logger_findings
@@ -52,7 +52,7 @@ def watch(
         quiet=go_on_quiet(previous.quiet, told, state, params),
         temperatures=go_on_temperatures(previous.temperatures, readings, previous.loggers.last_valid, params),
         loggers=go_on_loggers(previous.loggers, readings, params),
-        counters=counters_of(readings, state),
+        counters=go_on_counters(previous.counters, readings, state),
     )
     findings = list(_findings(previous, learned, people, told, readings, stock_bound(state), params))
     anomalies = next_anomalies(
@@ -88,4 +88,4 @@ def _findings(
     yield from quiet_findings(learned.quiet, told, params)
     yield from logger_findings(learned.loggers, previous.axis, readings, params)
     yield from jump_findings(learned.temperatures, previous.axis, readings, previous.loggers.last_valid)
-    yield from counter_findings(previous.counters, learned.counters, previous.axis)
+    yield from counter_findings(learned.counters, previous.axis, readings)

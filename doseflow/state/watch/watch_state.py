@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from doseflow.domain.anomaly import Anomaly
 from doseflow.domain.state import CityState
 from doseflow.state.unknown import unknown_state
-from doseflow.state.watch.counters import Counters, counters_of
-from doseflow.state.watch.fridge_readings import FridgeAxis, fridge_axis, fridge_readings
+from doseflow.state.watch.counters import Counters, no_counters
+from doseflow.state.watch.fridge_readings import FridgeAxis, fridge_axis
 from doseflow.state.watch.loggers import Loggers, no_loggers
 from doseflow.state.watch.neighbours import Quiet, no_quiet
 from doseflow.state.watch.params import WatchParams
@@ -16,7 +16,7 @@ from doseflow.state.watch.people import PeopleBalance, no_balance
 from doseflow.state.watch.stock import StockBalance, no_stock_balance
 from doseflow.state.watch.stuck import StuckCounts, no_stuck_counts
 from doseflow.state.watch.temperatures import Temperatures, no_temperatures
-from doseflow.state.watch.told import Counts, counts_of, told_since
+from doseflow.state.watch.told import Counts, counts_of
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,8 @@ def first_watch(state: CityState, params: WatchParams | None = None) -> WatchSta
     params, city = params or WatchParams(), state.city
     nothing = unknown_state(city, state.as_of)
     num_sites, axis = city.num_sites, fridge_axis(city)
-    counts = counts_of(nothing)
-    readings = fridge_readings(axis, nothing, told_since(counts, nothing))
     return WatchState(
-        counts=counts,
+        counts=counts_of(nothing),
         stuck=no_stuck_counts(num_sites),
         people=no_balance(num_sites),
         stock=no_stock_balance(num_sites),
@@ -55,5 +53,5 @@ def first_watch(state: CityState, params: WatchParams | None = None) -> WatchSta
         axis=axis,
         temperatures=no_temperatures(len(axis.keys), params),
         loggers=no_loggers(len(axis.keys)),
-        counters=counters_of(readings, nothing),
+        counters=no_counters(len(axis.keys), nothing.lots),
     )
