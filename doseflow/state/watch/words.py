@@ -63,7 +63,10 @@ KIND_TO_WORDS: dict[AnomalyKind, tuple[str, str]] = {
         "冰箱 {fridge_id} 由 {before_celsius:.1f} °C 变为 {temperature_celsius:.1f} °C，变化过快，传感器可能有误",
     ),
     AnomalyKind.COUNTER_BACK: (
-        "Fridge {fridge_id}: excursion minutes {before_minutes:.0f} to {excursion_minutes:.0f} in {passed_minutes:.0f} min",
+        (
+            "Fridge {fridge_id}: excursion minutes went from {before_minutes:.0f} to {excursion_minutes:.0f} within "
+            "{passed_minutes:.0f} min"
+        ),
         "冰箱 {fridge_id} 超温分钟数 {passed_minutes:.0f} 分钟内由 {before_minutes:.0f} 变为 {excursion_minutes:.0f}",
     ),
 }
