@@ -50,7 +50,7 @@ def wild_values(rng, num_sites):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_no_state_makes_it_raise_and_no_array_is_written_to(seed):
     rng, watched = np.random.default_rng(seed), Watched(city_of(4))
     for _ in range(8):
@@ -72,7 +72,7 @@ def test_a_city_that_says_nothing_has_no_anomaly():
 
 
 @given(rate=st.floats(0.5, 30), seed=st.integers(0, 10**6))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_sites_of_a_constant_rate_are_rarely_flagged(rate, seed):
     """20 sites for 100 periods are 7 site-days, so that more than 2 flags are far beyond the stated rate."""
     rng, watched = np.random.default_rng(seed), Watched(city_of(20))
