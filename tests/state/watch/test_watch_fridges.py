@@ -50,6 +50,9 @@ def test_an_offset_is_flagged_at_once_lasts_and_ends(make_watched):
         above = cooling(rng, above)
         watched.show(temperature=np.round(8 + above, 1))
         assert watched.open_kinds == ["temperature_jump"], period
+    found = watched.anomalies[0]
+    assert found.since_at == found.seen_at < found.last_at
+    assert "8" in found.text_en
     show_true(watched, 14)
     assert watched.open_kinds == []
     assert len(watched.ever) == 1
