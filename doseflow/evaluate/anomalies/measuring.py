@@ -119,8 +119,10 @@ def _found_figures(
     by_seed = [[one for day in days for one in day.faults if kind in {None, one.kind}] for days in days_by_seed]
     delays = [[one.delay_minutes for one in faults if one.delay_minutes is not None] for faults in by_seed]
     found, tried = [len(one) for one in delays], [len(faults) for faults in by_seed]
-    yield _ratio("anomaly_recall_share", found, tried, "share", params, seed)
-    yield _ratio("anomaly_delay_minutes", [sum(one) for one in delays], found, "minutes", params, seed)
+    if sum(tried):
+        yield _ratio("anomaly_recall_share", found, tried, "share", params, seed)
+    if sum(found):
+        yield _ratio("anomaly_delay_minutes", [sum(one) for one in delays], found, "minutes", params, seed)
 
 
 def _ratio(
