@@ -306,6 +306,45 @@ def train_forecaster(
     print_metrics(trained.metrics, out)
 
 
+@bench.command("anomalies")
+def bench_anomalies(
+    city: Annotated[str, typer.Option(help="czech or synthetic:N.")] = "synthetic:60",
+    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Days, one a seed.")] = 16,
+    development: Annotated[bool, typer.Option("--development", help="The seeds that the watch was tuned on.")] = False,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
+    json_path: JsonPath = None,
+) -> None:
+    """Faults put into the reports of simulated days: how many the watch finds, how soon, and what it flags wrongly."""
+    from doseflow.bench.figures import write_figures
+    from doseflow.bench.tables import print_figures
+    from doseflow.evaluate.anomalies.measuring import (
+        FIRST_DEVELOPMENT_SEED,
+        FIRST_FINAL_SEED,
+        false_flag_kinds,
+        figures_of,
+        measure_seeds,
+    )
+    from doseflow.settings import read_settings
+
+    _check_writable("--json", json_path)
+    first = FIRST_DEVELOPMENT_SEED if development else FIRST_FINAL_SEED
+    with Progress(console=err) as progress:
+        task = progress.add_task(f"{seeds} days of {city}", total=seeds)
+        scores = measure_seeds(
+            range(first, first + seeds),
+            city,
+            read_settings(),
+            workers=workers,
+            advance=partial(progress.advance, task),
+        )
+    figures = figures_of(scores, city)
+    print_figures(figures, out)
+    for what, number in sorted(false_flag_kinds(scores).items()):
+        out.print(f"flagged wrongly, {what}: {number}")
+    if json_path is not None:
+        write_figures(json_path, figures)
+
+
 @config.command("show")
 def config_show() -> None:
     """Print the settings in force, as JSON."""

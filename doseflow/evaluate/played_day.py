@@ -74,6 +74,8 @@ class DayPlay:
         self._known_reports: set[tuple[str, str | None]] = set()
         self._state = unknown_state(city.city, city.now)
         self._notes = _Notes()
+        self.sent_reports: list[bytes] = []
+        """Reports of the latest period, as they left the sites."""
 
     def play(self, until: datetime) -> PlayedDay:
         """Play until the last site is empty, or until a moment if that comes first."""
@@ -109,7 +111,7 @@ class DayPlay:
 
     def _accepted_reports(self) -> list[ReceivedReport]:
         """The reports that an intake would accept, each once."""
-        sent = self._city.reports()
+        sent = self.sent_reports = self._city.reports()
         if not sent:
             return []
         body = b"[" + b",".join(sent) + b"]"

@@ -19,6 +19,7 @@ from doseflow.errors import ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.state.arrival_history import ArrivalHistory
@@ -71,6 +72,7 @@ class LiveCity:
         self._pending: list[ReceivedReport] = reports.pending()
         self._state = plans.latest_state() or unknown_state(city, clock.now())
         self.latest: Cycle | None = None
+        self.watch = SiteWatch(self._state)
 
     @property
     def num_pending_reports(self) -> int:
@@ -144,6 +146,7 @@ class LiveCity:
             log.error("another_forecaster_answered", cycle_id=cycle.cycle_id, why=cycle.forecast.why_this_forecaster)
         self.latest = cycle
         self._state = cycle.state
+        self.watch.look(cycle.state)
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
         return cycle
 

@@ -31,6 +31,8 @@ NAME_TO_MEANING: Mapping[str, tuple[str, str]] = {
     "doseflow_pending_reports": ("reports", "Accepted reports that the next cycle will take."),
     "doseflow_report_age_minutes": ("minutes", "Age of the latest report of a site: the median and the oldest."),
     "doseflow_silent_sites": ("sites", "Sites that have never reported."),
+    "doseflow_open_anomalies": ("anomalies", "Readings that cannot well be true, by kind."),
+    "doseflow_watch_failures_total": ("1", "Cycles that the watch over the readings could not look at."),
     "doseflow_event_listeners": ("listeners", "Event streams that are open."),
 }
 """Name to unit and meaning; whoever adds a metric adds its line here."""
@@ -57,6 +59,8 @@ class Metrics:
     pending_reports: Gauge
     report_age_minutes: Gauge
     silent_sites: Gauge
+    open_anomalies: Gauge
+    watch_failures: Counter
     event_listeners: Gauge = field(repr=False)
 
     def observe_cycle_times(self, stage_milliseconds: Mapping[str, float]) -> None:
@@ -97,5 +101,7 @@ def make_metrics() -> Metrics:
         pending_reports=gauge("doseflow_pending_reports"),
         report_age_minutes=gauge("doseflow_report_age_minutes", "statistic"),
         silent_sites=gauge("doseflow_silent_sites"),
+        open_anomalies=gauge("doseflow_open_anomalies", "kind"),
+        watch_failures=counter("doseflow_watch_failures_total"),
         event_listeners=gauge("doseflow_event_listeners"),
     )

@@ -19,6 +19,7 @@ class CycleWatch:
     def __init__(self, live: LiveCity, metrics: Metrics) -> None:
         self._live = live
         self._metrics = metrics
+        self._failures_counted = 0
         self._recent: deque[CycleAnswer] = deque(maxlen=KEPT_CYCLES)
 
     @property
@@ -51,8 +52,14 @@ class CycleWatch:
         metrics.forecasts.labels(cycle.forecast.forecaster).inc()
         if cycle.forecast.why_this_forecaster:
             metrics.forecast_fallbacks.inc()
+        self._count_failures()
         metrics.orders_withdrawn.inc(len(cycle.withdrawn_order_ids))
         if cycle.infeasible is not None:
             metrics.cycles_infeasible.inc()
         for order in cycle.new_orders:
             metrics.orders_created.labels(order.decision.kind).inc()
+
+    def _count_failures(self) -> None:
+        failures = self._live.watch.num_failures
+        self._metrics.watch_failures.inc(failures - self._failures_counted)
+        self._failures_counted = failures

@@ -34,6 +34,8 @@ def _read_gauges(living: Living) -> None:
     for state in OrderState:
         if state not in FINAL_STATES:
             metrics.open_orders.labels(state).set(counts[state])
+    for kind, num_open in live.watch.count_by_kind().items():
+        metrics.open_anomalies.labels(kind).set(num_open)
     metrics.pending_reports.set(live.num_pending_reports)
     if live.latest is None:
         metrics.silent_sites.set(live.city.num_sites)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from doseflow.domain.report import BOOKING_BINS, ReceivedReport
 from doseflow.domain.roles import ROLES
 from doseflow.domain.state import CityState
 from doseflow.units import PERIOD_MINUTES, datetime_from_epoch_minutes, datetime_or_none_from_epoch_minutes
+from doseflow.web.anomalies import AnomalyRow
 from doseflow.web.order_view import OrderRow
 from doseflow.web.site_view import QUANTILE_NAMES, FridgeRow, SiteRow, fridge_rows
 
@@ -75,6 +77,7 @@ class SiteDetailAnswer:
     fridges: list[FridgeRow]
     staff: list[StaffRow]
     classes: list[ClassRow]
+    anomalies: list[AnomalyRow]
     orders: list[OrderRow]
     latest_reports: list[ReceivedReport]
 
@@ -87,6 +90,7 @@ def site_detail(
     reports: list[ReceivedReport],
     *,
     now: datetime,
+    anomalies: Sequence[AnomalyRow] = (),
 ) -> SiteDetailAnswer:
     """Everything known of one site; `row` is its row of the list."""
     site_idx = state.city.site_to_idx[row.site_id]
@@ -104,6 +108,7 @@ def site_detail(
         fridges=fridge_rows(state, np.flatnonzero(state.fridges.site_idx == site_idx)),
         staff=_staff(state, site_idx),
         classes=_classes(state, site_idx),
+        anomalies=list(anomalies),
         orders=orders,
         latest_reports=reports,
     )

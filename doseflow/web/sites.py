@@ -11,6 +11,7 @@ from doseflow.domain.state import CityState
 from doseflow.errors import SiteUnknown
 from doseflow.live.live_city import LiveCity
 from doseflow.state.unknown import unknown_state
+from doseflow.web.anomalies import anomaly_rows
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, STORE_UNAVAILABLE, documented
 from doseflow.web.json_answer import JsonAnswer, json_bytes
 from doseflow.web.living import AskLiving, Living
@@ -41,7 +42,8 @@ def get_site(site_id: str, living: AskLiving) -> JsonAnswer:
     row = site_rows(state, forecast, now, living.params.trouble)[state.city.site_to_idx[site_id]]
     orders = [order_row(order) for order in live.plans.orders(site_id=site_id, limit=ORDERS_OF_SITE)]
     reports = live.reports.reports_of_site(site_id, REPORTS_OF_SITE)
-    return JsonAnswer(site_detail(state, forecast, row, orders, reports, now=now))
+    anomalies = anomaly_rows(live.watch.open, site_id)
+    return JsonAnswer(site_detail(state, forecast, row, orders, reports, now=now, anomalies=anomalies))
 
 
 def require_site(live: LiveCity, site_id: str) -> None:

@@ -3,7 +3,7 @@ import { GRAVE_SCORE, bandOf, isOld } from "./bands.js";
 import { bandMark } from "./band_mark.js";
 import { element } from "./element.js";
 import { forecastFan } from "./forecast_fan.js";
-import { age, clockTime, dayAndTime, number, t } from "./language.js";
+import { age, clockTime, currentLanguage, dayAndTime, number, t } from "./language.js";
 import { orderHeadline, orderReason } from "./order_words.js";
 import { troubleSentence } from "./trouble_words.js";
 
@@ -62,6 +62,7 @@ export class SitePanel {
 
   sections(detail) {
     return [
+      ...anomalies(detail),
       section("site.queue", stageTable(detail)),
       section("site.forecast", forecastFan(detail.forecast) ?? nothing(), note(detail)),
       section("site.stock", lotTable(detail)),
@@ -117,6 +118,15 @@ function flags(site) {
 
 function section(titleKey, ...content) {
   return element("section", { class: "site-section" }, element("h3", { text: t(titleKey) }), ...content);
+}
+
+function anomalies({ anomalies: open }) {
+  if (!open.length) return [];
+  const words = `text_${currentLanguage()}`;
+  const lines = open.map((one) =>
+    element("li", {}, one[words], " ", element("span", { class: "muted", text: t("site.since", { time: clockTime(one.since_at) }) })),
+  );
+  return [section("site.anomalies", element("ul", { class: "sentences", "data-anomalies": "" }, ...lines))];
 }
 
 function nothing(key = "site.nothing_known") {
