@@ -58,8 +58,8 @@ A file that is wrong is refused in one sentence with the field and the bound, an
 Offered load is expected work over the capacity of the people on the roster, in the busiest role and over the opening
 hours of the whole city; breaks are no capacity. The file states it for the day without incidents, and the roster is
 made to fit it. "With incidents" is what it becomes: extra people are work, absent people and closed hours are no
-capacity. These two columns are computed, the mean of five seeds. Above 1 a day could not be served in its hours wherever
-people are sent; {above}.
+capacity. These two columns are computed, the mean of five seeds. Above 1 a day could not be served in its hours
+wherever people are sent; {above}.
 
 A city below full load has sites above it: a small site needs its minimum team whether or not it is busy, and a large
 one has no more stations than it has. The last column is the share of open sites at which some role has more expected
@@ -81,8 +81,8 @@ day, and expected walk-ins give the mean number of busy people `b` of each site,
 `b + beta * sqrt(b)` people (square-root staffing, doi:10.1287/opre.29.3.567), with one `beta` for the whole city,
 chosen so that the busiest role is offered the stated load. That says how many people of each role there are; each of
 them is rostered where they save the most waiting (marginal allocation over the queue of Kimber and Hollis,
-`simulate/marginal_roster.py`), never less than the minimum team or more than the stations. Observers are at least 1.4 times the mean number of seats taken over the seats
-that one can watch. Everyday absence is allowed for by its mean; nobody knows of incidents beforehand. If teams or
+`simulate/marginal_roster.py`), never less than the minimum team or more than the stations. Observers are at least 1.4
+times the mean number of seats taken over the seats that one can watch. Everyday absence is allowed for by its mean; nobody knows of incidents beforehand. If teams or
 stations do not allow a load, the nearest possible one results, and the columns above would show it. A planner that
 does nothing is this roster.
 
