@@ -282,11 +282,15 @@ def bench_simulator(
 def bench_forecast(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the original series; DOSEFLOW_DATA, or shared/data beside the project, unless said."),
+        typer.Option(
+            help="Folder of the original series; DOSEFLOW_DATA, or shared/data beside the project, unless said."
+        ),
     ] = None,
     series: Annotated[list[str] | None, typer.Option(help="A set of series; may be given several times.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="A model; may be given several times.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer sets, models and moments: under three minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer sets, models and moments: under three minutes.")
+    ] = False,
     part: Annotated[str, typer.Option(help="held-out, or development while something is being tuned.")] = "held-out",
     seed: Annotated[int, typer.Option(min=0)] = 1,
     json_path: JsonPath = None,

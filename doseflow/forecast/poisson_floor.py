@@ -26,7 +26,7 @@ from doseflow.domain.forecast import QUANTILE_LEVELS
 KERNEL: tuple[float, ...] = (1.0, 2.0, 3.0, 2.0, 1.0)
 """
 Weights of a count's neighbours, itself in the middle. The mean of them keeps 19/81 of a single count's variance, which
-lowers the floor by 19/81 / (8 r), one per cent at three a step; wider ones blur peaks.
+lowers the floor: by one per cent where three come in a step, by five where one comes; wider ones blur peaks.
 """
 
 

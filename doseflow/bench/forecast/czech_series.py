@@ -47,7 +47,9 @@ def czech_bookings(folder: Path | None) -> SeriesSet:
 def czech_doses(folder: Path | None) -> SeriesSet:
     """Doses given by site and day, all products together: of all places, or of the packaged 200."""
     if folder is None:
-        return _daily("czech_doses", _packaged(czech_table().used_doses.sum(axis=-1).astype(np.float64), FIRST_ON), folder)
+        return _daily(
+            "czech_doses", _packaged(czech_table().used_doses.sum(axis=-1).astype(np.float64), FIRST_ON), folder
+        )
     path = folder / "czech" / "spotreba_site_day.csv.gz"
     return _daily("czech_doses", _summed(path, FIRST_ON, lambda row: float(row["pouzite_davky"])), folder)
 

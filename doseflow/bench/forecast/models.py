@@ -1,4 +1,4 @@
-"""The models by name. What a model needs is imported when it is made, so that a missing library costs that model alone."""
+"""The models by name; what one needs is imported when it is made, so that a missing library costs it alone."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from doseflow.bench.forecast.peers.seasonal_naive import SeasonalNaive
 from doseflow.errors import InputWrong
 
 
-def _ours(seed: int) -> SeriesModel:
+def _ours(_seed: int) -> SeriesModel:
     from doseflow.bench.forecast.our_model import OurForecaster
 
     return OurForecaster()
 
 
-def _auto_ets(seed: int) -> SeriesModel:
+def _auto_ets(_seed: int) -> SeriesModel:
     from doseflow.bench.forecast.peers.statistical import auto_ets
 
     return auto_ets()
 
 
-def _auto_arima(seed: int) -> SeriesModel:
+def _auto_arima(_seed: int) -> SeriesModel:
     from doseflow.bench.forecast.peers.statistical import auto_arima
 
     return auto_arima()
@@ -54,8 +54,8 @@ def _stid(seed: int) -> SeriesModel:
 
 MODELS: Mapping[str, Callable[[int], SeriesModel]] = {
     "doseflow": _ours,
-    "seasonal_naive": lambda seed: SeasonalNaive(),
-    "historical_average": lambda seed: HistoricalAverage(),
+    "seasonal_naive": lambda _: SeasonalNaive(),
+    "historical_average": lambda _: HistoricalAverage(),
     "auto_ets": _auto_ets,
     "auto_arima": _auto_arima,
     "boosted_trees": _boosted_trees,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+
 from doseflow.domain.city import FloatArray
 from doseflow.domain.series_table import SeriesTable
 
@@ -13,9 +16,8 @@ class OurForecaster:
     notes = "forecast_series with its standing parameters"
 
     def __init__(self) -> None:
-        from doseflow.forecast.series import forecast_series
-
-        self._forecast_series = forecast_series
+        forecast: Callable[[SeriesTable, int], FloatArray] = import_module("doseflow.forecast.series").forecast_series
+        self._forecast_series = forecast
 
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Nothing: it takes a history whole."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +61,8 @@ class ForecastTrial:
 class Progress:
     """Who is told what is going on: a sentence, and steps done of how many."""
 
-    say: Callable[[str], None] = lambda text: None
-    begin: Callable[[str, int], Callable[[], None]] = field(default=lambda text, total: lambda: None)
+    say: Callable[[str], None] = lambda _text: None
+    begin: Callable[[str, int], Callable[[], None]] = lambda _text, _total: lambda: None
 
 
 @dataclass(frozen=True)

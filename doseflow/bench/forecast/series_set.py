@@ -77,11 +77,12 @@ class SeriesSet:
         steps = np.arange(first, end - self.horizons[-1] + 1)
         if self.origin_minutes_of_day is not None:
             steps = steps[np.isin(self._minute_of_day(steps), self.origin_minutes_of_day)]
-        known = np.isfinite(self.table.values).any(axis=0)
+        known = np.asarray(np.isfinite(self.table.values).any(axis=0))
         steps = steps[[bool(known[step : step + self.horizons[0]].any()) for step in steps]]
-        if len(steps) <= at_most:
-            return steps
-        return steps[np.unique(np.linspace(0, len(steps) - 1, at_most).round().astype(int))]
+        chosen: IntArray = steps
+        if len(steps) > at_most:
+            chosen = steps[np.unique(np.linspace(0, len(steps) - 1, at_most).round().astype(int))]
+        return chosen
 
     def actual(self, origins: IntArray) -> FloatArray:
         """What happened after each origin, (O, S, N), NaN where nobody knows."""

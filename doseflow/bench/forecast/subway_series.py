@@ -36,7 +36,8 @@ def subway(folder: Path | None) -> SeriesSet:
     if folder is None:
         raise InputWrong("subway: this set is not packaged; give its folder with --data")
     try:
-        values = np.loadtxt(gzip.open(folder / ORIGINAL, "rt"), delimiter=",", ndmin=2)
+        with gzip.open(folder / ORIGINAL, "rt") as stream:
+            values = np.loadtxt(stream, delimiter=",", ndmin=2)
     except ValueError as error:
         raise InputWrong(f"--data: {ORIGINAL}: {error}") from error
     num_stations, num_steps = values.shape

@@ -8,13 +8,15 @@ from rich.table import Table
 from doseflow.bench.figures import Figure
 from doseflow.bench.forecast.run import SetResult, headline
 
+NARROWEST = 150
+"""Columns: in a narrower window lines run on, so that no figure is cut off."""
 COLUMNS = ("weighted_quantile_loss", "crps", "mase", "wape_share", "coverage80_share", "coverage50_share")
 
 
 def print_set(result: SetResult, console: Console) -> None:
     """A table a horizon, the best loss first, then the worst series of the best model and of ours."""
     for horizon in result.of.horizons:
-        console.print(_table(result, horizon))
+        console.print(_table(result, horizon), width=max(console.width, NARROWEST), crop=False, no_wrap=True)
     for model, listed in result.worst:
         if listed:
             series = ", ".join(f"{series_id} {loss:.2f}" for series_id, loss in listed)

@@ -1,4 +1,4 @@
-"""Gradient-boosted trees of LightGBM: one model a quantile for all sites and steps ahead, fitted before the part played."""
+"""Gradient-boosted trees of LightGBM: one model a quantile for all sites and steps ahead."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from doseflow.domain.city import FloatArray
 from doseflow.domain.series_table import SeriesTable
 
 CANDIDATES = ((0, 7), (0, 28), (-1, 4), (-1, 8))
-"""Which lag (the shortest or the longest) and how many of them are averaged; the best before the part played is kept."""
+"""Which lag, the shortest or the longest, and how many values are averaged: the best before the part played is kept."""
 WEEKS_OF_RESIDUALS = 6
 
 
@@ -28,7 +28,7 @@ class HistoricalAverage:
         self.notes = ""
         self._lag, self._count = 0, 0
 
-    def fit(self, table: SeriesTable, horizon: int) -> None:
+    def fit(self, table: SeriesTable, horizon: int) -> None:  # noqa: ARG002 - one mean for all steps ahead
         """Choose how far back the mean reaches."""
         lags = lags_of(table.step_minutes)
         recent = table.values[:, -(8 + WEEKS_OF_RESIDUALS) * lags[-1] :]

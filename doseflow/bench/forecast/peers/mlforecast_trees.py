@@ -10,7 +10,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 from mlforecast import MLForecast
 from mlforecast.lag_transforms import RollingMean
 from mlforecast.utils import PredictionIntervals
@@ -25,6 +25,7 @@ LATEST_STEPS = 3_000
 LARGEST_TABLE = 400_000
 """Rows that are fitted on, at most; the latest ones."""
 WINDOWS = 3
+ROUNDS = 150
 LEVELS: list[int | float] = [50, 80]
 
 
@@ -48,7 +49,7 @@ class MlforecastTrees:
         self._kept = min(steps, max(LARGEST_TABLE // len(table.series_ids), 3 * week), LATEST_STEPS)
         lags = sorted({1, 2, 3, 6, season, 2 * season, *([week] if 3 * week < self._kept else [])})
         model = lightgbm.LGBMRegressor(
-            objective="l1", n_estimators=150, learning_rate=0.1, num_leaves=31, random_state=self._seed, verbosity=-1
+            objective="l1", n_estimators=ROUNDS, learning_rate=0.1, num_leaves=31, random_state=self._seed, verbosity=-1
         )
         self._forecaster = MLForecast(
             models={"trees": model},

@@ -65,7 +65,8 @@ class Stid(nn.Module):
         )
         for layer in self.layers:
             hidden = hidden + layer(hidden)
-        return self.head(hidden)
+        quantiles: Tensor = self.head(hidden)
+        return quantiles
 
 
 class SiteLstm(nn.Module):
@@ -85,7 +86,8 @@ class SiteLstm(nn.Module):
         calendar = torch.cat([self.time_of_day(time_of_day), self.day_of_week(day_of_week)], dim=-1)
         states, _ = self.lstm(torch.cat([past[..., None], calendar], dim=-1))
         hidden = torch.cat([states[:, -1], self.site(site), calendar[:, -1]], dim=-1)
-        return self.head(self.between(hidden))
+        quantiles: Tensor = self.head(self.between(hidden))
+        return quantiles
 
 
 def stid(seed: int) -> NetworkPeer:

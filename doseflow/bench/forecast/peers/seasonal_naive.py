@@ -28,10 +28,13 @@ class SeasonalNaive:
         self.notes = ""
         self._lag = 0
 
-    def fit(self, table: SeriesTable, horizon: int) -> None:
+    def fit(self, table: SeriesTable, horizon: int) -> None:  # noqa: ARG002 - one season for all steps ahead
         """Choose the season."""
-        errors = {lag: np.nanmean(np.abs(table.values - _before(table.values, lag))) for lag in lags_of(table.step_minutes)
-                  if lag < table.values.shape[1]}
+        errors = {
+            lag: np.nanmean(np.abs(table.values - _before(table.values, lag)))
+            for lag in lags_of(table.step_minutes)
+            if lag < table.values.shape[1]
+        }
         self._lag = min(errors, key=lambda lag: errors[lag])
         self.notes = f"season {self._lag} steps; quantiles of its past errors"
 
@@ -49,7 +52,7 @@ def _before(values: FloatArray, lag: int) -> FloatArray:
 
 def _first_known(candidates: FloatArray) -> FloatArray:
     """The first known one along the first axis."""
-    chosen = candidates[0].copy()
+    chosen: FloatArray = candidates[0].copy()
     for later in candidates[1:]:
         np.copyto(chosen, later, where=np.isnan(chosen))
     return chosen

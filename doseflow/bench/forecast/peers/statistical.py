@@ -66,7 +66,9 @@ class StatisticalPeer:
                 columns = [carried[name] for name in ("lo-80", "lo-50", "mean", "hi-50", "hi-80")]
                 quantiles[row, ahead] = np.nan_to_num(np.column_stack(columns)) + profile[row][:, None]
         # A trend carried forward can run away, and nobody would use it then.
-        most = MOST_TIMES_SEEN * np.nanmax(np.sqrt(table.values) if not self._days else table.values, axis=1, initial=0.0)
+        most = MOST_TIMES_SEEN * np.nanmax(
+            np.sqrt(table.values) if not self._days else table.values, axis=1, initial=0.0
+        )
         quantiles = np.sort(np.clip(quantiles, 0.0, most[:, None, None]), axis=-1)
         return quantiles if self._days else quantiles**2
 
@@ -108,7 +110,8 @@ def auto_ets() -> StatisticalPeer:
     return StatisticalPeer(
         "auto_ets",
         lambda season: AutoETS(season_length=season, model="AZA" if season > 1 else "AZN"),
-        "AutoETS (additive) a series, all series; days: season 7; within a day: profile out on root scale; fitted once, carried on",
+        "AutoETS (additive) a series, all series; days: season 7; within a day: profile out on root scale; "
+        "fitted once, carried on",
     )
 
 
