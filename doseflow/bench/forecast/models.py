@@ -80,4 +80,6 @@ def make_model(name: str, seed: int) -> SeriesModel | str:
     try:
         return MODELS[name](seed)
     except ModuleNotFoundError as error:
+        if (error.name or "").startswith("doseflow."):
+            return f"{name}: not run, this version has no {error.name}"
         return f"{name}: not run, the package {error.name} is not installed"

@@ -1,56 +1,69 @@
-"""The trial as tables for the terminal."""
+"""The trial as lines for the terminal: whole lines, so that a pipe or a narrow window loses nothing."""
 
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 
 from doseflow.bench.figures import Figure
 from doseflow.bench.forecast.run import SetResult, headline
 
-NARROWEST = 150
-"""Columns: in a narrower window lines run on, so that no figure is cut off."""
-COLUMNS = ("weighted_quantile_loss", "crps", "mase", "wape_share", "coverage80_share", "coverage50_share")
+COLUMNS = {
+    "weighted_quantile_loss": "loss (WQL)",
+    "crps": "CRPS",
+    "mase": "MASE",
+    "wape_share": "WAPE",
+    "coverage80_share": "in 80 %",
+    "coverage50_share": "in 50 %",
+}
 
 
 def print_set(result: SetResult, console: Console) -> None:
-    """A table a horizon, the best loss first, then the worst series of the best model and of ours."""
+    """A table a horizon, the best loss first, then each model's worst series."""
+    if not result.tests:
+        _line(console, f"{result.of.name}: no model could be run")
+        return
     for horizon in result.of.horizons:
-        console.print(_table(result, horizon), width=max(console.width, NARROWEST), crop=False, no_wrap=True)
+        _print_horizon(result, horizon, console)
+    for figure in result.figures:
+        if figure.name == "loss_growth_share":
+            _line(console, f"with {figure.params['missing_share']:.0%} of reports missing the loss of "
+                           f"{figure.params['model']} grows by {_share_with_interval(figure)}")  # fmt: skip
     for model, listed in result.worst:
         if listed:
-            series = ", ".join(f"{series_id} {loss:.2f}" for series_id, loss in listed)
-            console.print(f"worst series of {model}: {series}", highlight=False, markup=False, soft_wrap=True)
+            _line(console, f"worst of {model}: " + ", ".join(f"{name} {loss:.2f}" for name, loss in listed))
+    _line(console, "")
 
 
-def _table(result: SetResult, horizon: int) -> Table:
+def _print_horizon(result: SetResult, horizon: int, console: Console) -> None:
+    of, tests = result.of, {test.model: test for test in result.tests}
     floor = headline(result.figures, "poisson_floor_weighted_quantile_loss", None, horizon)
-    origins = len(result.tests[0].origins) if result.tests else 0
-    title = f"{result.of.name}: {len(result.of.table.series_ids)} series, {horizon} steps of "
-    title += f"{result.of.table.step_minutes} minutes, {origins} origins ({result.of.source})"
-    caption = f"Poisson noise floor of the loss: {floor.value:.4f}" if floor else "a stock: no Poisson noise floor"
-    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
-    table.add_column("model")
-    for name in ("loss (WQL)", "95 %", "CRPS", "MASE", "WAPE", "in 80 %", "in 50 %", "against best other peer", "s"):
-        table.add_column(name, justify="right")
-    tests = {test.model: test for test in result.tests}
-    losses = {model: headline(result.figures, COLUMNS[0], model, horizon) for model in tests}
+    noise = f"Poisson noise floor {floor.value:.4f}" if floor else "a stock, without a Poisson noise floor"
+    size = f"{len(of.table.series_ids)} series, {horizon} steps of {of.table.step_minutes} minutes"
+    _line(console, f"{of.name}: {size}, {len(result.tests[0].origins)} origins; {of.source}; {noise}")
+    heads = "".join(f"{head:>10}" for head in list(COLUMNS.values())[1:])
+    _line(console, f"{'model':22}{'loss (WQL), 95 %':>26}{heads}{'s':>6}  against the best other peer")
+    losses = {model: headline(result.figures, "weighted_quantile_loss", model, horizon) for model in tests}
     for model in sorted(tests, key=lambda name: loss.value if (loss := losses[name]) else float("inf")):
         figures = [headline(result.figures, name, model, horizon) for name in COLUMNS]
+        others = "".join(f"{figure.value:10.4g}" if figure else " " * 10 for figure in figures[1:])
         gain = headline(result.figures, "wql_against_best_peer_share", model, horizon)
-        shown = [f"{figure.value:.4g}" if figure else "" for figure in figures]
-        interval = _interval(figures[0])
-        table.add_row(model, shown[0], interval, *shown[1:], _gain(gain), f"{tests[model].seconds:.0f}")
-    return table
+        against = _share_with_interval(gain) if gain else ""
+        _line(console, f"{model:22}{_with_interval(figures[0]):>26}{others}{tests[model].seconds:6.0f}  {against}")
 
 
-def _interval(figure: Figure | None) -> str:
-    return f"{figure.ci95[0]:.4f} to {figure.ci95[1]:.4f}" if figure is not None and figure.ci95 is not None else ""
-
-
-def _gain(figure: Figure | None) -> str:
+def _with_interval(figure: Figure | None) -> str:
     if figure is None:
         return ""
+    between = f" ({figure.ci95[0]:.4f}-{figure.ci95[1]:.4f})" if figure.ci95 is not None else ""
+    return f"{figure.value:.4f}{between}"
+
+
+def _share_with_interval(figure: Figure) -> str:
     between = f" ({figure.ci95[0]:+.1%} to {figure.ci95[1]:+.1%})" if figure.ci95 is not None else ""
-    verdict = "" if figure.target is None else (" met" if figure.met else " MISSED")
-    return f"{figure.value:+.1%}{between}{verdict}"
+    verdict = "" if figure.target is None else f", target {figure.target:+.0%} {'met' if figure.met else 'MISSED'}"
+    of = f" {figure.params['best_peer']}" if "best_peer" in figure.params else ""
+    return f"{figure.value:+.1%}{between}{of}{verdict}"
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -155,7 +155,7 @@ def test_a_set_is_played_and_printed_end_to_end(hourly, tmp_path, monkeypatch):
     shown = console.export_text()
     assert "historical_average" in shown
     assert "Poisson noise floor" in shown
-    assert "worst series of seasonal_naive" in shown
+    assert "worst of seasonal_naive" in shown
     write_figures(tmp_path / "f.json", result.figures)
     figures = json.loads((tmp_path / "f.json").read_text())["figures"]
     names = {figure["name"] for figure in figures}
