@@ -66,6 +66,18 @@ MODELS: Mapping[str, Callable[[int], SeriesModel]] = {
 QUICK = ("doseflow", "seasonal_naive", "historical_average", "auto_ets", "boosted_trees")
 
 
+def require(name: str) -> None:
+    """
+    Refuse a name that no model has.
+
+    Raises
+    ------
+    InputWrong
+    """
+    if name not in MODELS:
+        raise InputWrong(f"--model: must be one of {', '.join(MODELS)}, got {name!r}")
+
+
 def make_model(name: str, seed: int) -> SeriesModel | str:
     """
     A model ready to be fitted, or one sentence on why it cannot be run here.
@@ -75,8 +87,7 @@ def make_model(name: str, seed: int) -> SeriesModel | str:
     InputWrong
         No model has this name.
     """
-    if name not in MODELS:
-        raise InputWrong(f"--model: must be one of {', '.join(MODELS)}, got {name!r}")
+    require(name)
     try:
         return MODELS[name](seed)
     except ModuleNotFoundError as error:

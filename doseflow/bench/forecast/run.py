@@ -85,7 +85,9 @@ def play(trial: ForecastTrial, progress: Progress) -> Iterator[SetResult]:
         No such set or model.
     """
     for name in trial.models():
-        models.make_model(name, trial.seed)
+        models.require(name)
+    for set_name in trial.set_names():
+        series_sets.require(set_name)
     for set_name in trial.set_names():
         of = series_sets.load_set(set_name, trial.folder)
         yield play_set(trial, of, progress)

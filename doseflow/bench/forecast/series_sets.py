@@ -53,6 +53,18 @@ def available_sets(folder: Path | None) -> list[str]:
     return [name for name in LOADERS if name in PACKAGED or _originals(name, folder) is not None]
 
 
+def require(name: str) -> None:
+    """
+    Refuse a name that no set has.
+
+    Raises
+    ------
+    InputWrong
+    """
+    if name not in LOADERS:
+        raise InputWrong(f"--series: must be one of {', '.join(LOADERS)}, got {name!r}")
+
+
 def load_set(name: str, folder: Path | None) -> SeriesSet:
     """
     One set by name, from the folder where it is there, else packaged.
@@ -62,8 +74,7 @@ def load_set(name: str, folder: Path | None) -> SeriesSet:
     InputWrong
         No such set, or it is neither in the folder nor packaged.
     """
-    if name not in LOADERS:
-        raise InputWrong(f"--series: must be one of {', '.join(LOADERS)}, got {name!r}")
+    require(name)
     return LOADERS[name](_originals(name, folder))
 
 
