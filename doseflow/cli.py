@@ -315,7 +315,6 @@ def bench_anomalies(
     json_path: JsonPath = None,
 ) -> None:
     """Faults put into the reports of simulated days: how many the watch finds, how soon, and what it flags wrongly."""
-    from doseflow.bench.figures import write_figures
     from doseflow.bench.tables import print_figures
     from doseflow.evaluate.anomalies.measuring import (
         FIRST_DEVELOPMENT_SEED,
@@ -341,6 +340,37 @@ def bench_anomalies(
     print_figures(figures, out)
     for what, number in sorted(false_flag_kinds(scores).items()):
         out.print(f"flagged wrongly, {what}: {number}")
+
+
+@bench.command("forecast")
+def bench_forecast(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the original series; DOSEFLOW_DATA, or shared/data beside the project, unless said."
+        ),
+    ] = None,
+    series: Annotated[list[str] | None, typer.Option(help="A set of series; may be given several times.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="A model; may be given several times.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer sets, models and moments: under three minutes.")
+    ] = False,
+    part: Annotated[str, typer.Option(help="held-out, or development while something is being tuned.")] = "held-out",
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    json_path: JsonPath = None,
+) -> None:
+    """Our forecaster and its peers on real series they have not seen, with intervals."""
+    from doseflow.bench.figures import write_figures
+    from doseflow.bench.forecast.command import forecast_figures
+    from doseflow.bench.forecast.run import ForecastTrial
+    from doseflow.bench.forecast.series_set import Part
+    from doseflow.bench.forecast.series_sets import data_folder
+
+    if part not in list(Part):
+        raise InputWrong(f"--part: must be one of {', '.join(Part)}, got {part!r}")
+    _check_writable("--json", json_path)
+    trial = ForecastTrial(data_folder(data), tuple(series or ()), tuple(model or ()), Part(part), quick, seed)
+    figures = forecast_figures(trial, out, err)
     if json_path is not None:
         write_figures(json_path, figures)
 
