@@ -13,7 +13,8 @@ Everything doseflow raises on purpose.
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
-    │   └── SnapshotWrong          a state file breaks its schema
+    │   ├── SnapshotWrong          a state file breaks its schema
+    │   └── HistoryWrong           a table of series cannot be forecast
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
@@ -107,6 +108,10 @@ class ScenarioWrong(InputWrong):
 
 class SnapshotWrong(InputWrong):
     """A state file cannot be read as a snapshot."""
+
+
+class HistoryWrong(InputWrong):
+    """A file of past series cannot be read, or its steps are not regular."""
 
 
 class NotFound(DoseflowError):

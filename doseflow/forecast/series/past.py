@@ -1,0 +1,179 @@
+"""What the past of a table says at any moment of it: profiles of its seasons and surprises against them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.signal import lfilter
+
+from doseflow.domain.city import FloatArray, IntArray
+from doseflow.forecast.series.profiles import Profile, make_profile
+from doseflow.forecast.series.seasons import Seasons, places_in_round
+
+ROUND_HALF_LIVES = (0.5, 2.0, 6.0, 20.0)
+"""Of the mean of the same place in the round, in rounds."""
+KIND_HALF_LIVES = (1.0, 4.0, 20.0)
+"""Of the mean of cycles of the same kind, in such cycles."""
+CYCLE_HALF_LIVES = (1.0, 4.0)
+"""Of the mean of all cycles, in cycles."""
+BASE_IDX = 2
+PRIOR_CYCLES = 1.0
+"""Weight of the wider profile in the mean of the narrower one, in cycles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Values on the scale of the model, (S, P), and all that is folded from them."""
+
+    values: FloatArray
+    seasons: Seasons
+    of_round: tuple[Profile, ...]
+    of_kind: tuple[Profile, ...]
+    of_cycle: tuple[Profile, ...]
+    smooth: Profile
+    level: FloatArray
+    surprise: FloatArray
+    """Value less what the profiles said the step before, (S, P)."""
+    lately: tuple[FloatArray, ...]
+    """Weighted means of the surprise up to each column, by half-life, each (S, P)."""
+    share_lately: tuple[FloatArray, ...]
+    """The same over what was expected: a share, each (S, P)."""
+    city_share: tuple[FloatArray, ...]
+    """The same of all series together, each (1, P)."""
+    size_lately: FloatArray
+    """Weighted mean of the surprise's absolute value, (S, P)."""
+    size: tuple[Profile, ...]
+    """Profiles of the surprise's absolute value."""
+
+    def of_series(self, rows: IntArray) -> Past:
+        """The same of some series, (R,), beside the whole city's shares."""
+        return replace(
+            self,
+            values=self.values[rows],
+            of_round=tuple(each.of_series(rows) for each in self.of_round),
+            of_kind=tuple(each.of_series(rows) for each in self.of_kind),
+            of_cycle=tuple(each.of_series(rows) for each in self.of_cycle),
+            smooth=self.smooth.of_series(rows),
+            level=self.level[rows],
+            surprise=self.surprise[rows],
+            lately=tuple(each[rows] for each in self.lately),
+            share_lately=tuple(each[rows] for each in self.share_lately),
+            size_lately=self.size_lately[rows],
+            size=tuple(each.of_series(rows) for each in self.size),
+        )
+
+    def base(self, targets: IntArray, origins: IntArray) -> FloatArray:
+        """What the seasons alone say, (S, n): the round's mean, drawn to that of its kind, to the level."""
+        expected = self.level[:, np.maximum(origins, 0)]
+        for profile in (self.of_cycle[-1], self.of_kind[BASE_IDX - 1], self.of_round[BASE_IDX]):
+            mean, weight = profile.seen_from(targets, origins)
+            expected = np.where(
+                weight > 0,
+                (weight * np.nan_to_num(mean) + PRIOR_CYCLES * expected) / (weight + PRIOR_CYCLES),
+                expected,
+            )
+        return expected
+
+
+def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
+    """Fold values, (S, P); the first column is the first of a cycle."""
+    num_steps = values.shape[1]
+    cycle = seasons.cycle_steps
+    num_cycles = -(-(num_steps + num_future) // cycle) + 1
+    places = places_in_round(seasons, num_cycles)
+    kinds = np.asarray(seasons.kinds)[places]
+    alike = np.zeros(num_cycles, dtype=np.int64)
+    of_round = tuple(make_profile(values, cycle, places, half) for half in ROUND_HALF_LIVES)
+    of_kind = tuple(make_profile(values, cycle, kinds, half) for half in KIND_HALF_LIVES)
+    of_cycle = tuple(make_profile(values, cycle, alike, half) for half in CYCLE_HALF_LIVES)
+    level = decayed_mean(values, max(8.0, 2.0 * cycle))
+    widest = of_round[-2]
+    smooth = replace(widest, mean=smooth_along(widest.mean, cycle))
+    past = Past(values, seasons, of_round, of_kind, of_cycle, smooth, level, values, (), (), (), values, ())
+    columns = np.arange(num_steps)
+    expected = past.base(columns, columns - 1)
+    surprise = values - expected
+    half_lives = surprise_half_lives(seasons)
+    size = np.abs(surprise)
+    return Past(
+        values,
+        seasons,
+        of_round,
+        of_kind,
+        of_cycle,
+        smooth,
+        level,
+        surprise,
+        tuple(decayed_mean(surprise, half, prior=0.3, start=0.0) for half in half_lives),
+        tuple(decayed_share(surprise, expected, half, np.nanmean(expected**2)) for half in half_lives[1:]),
+        tuple(decayed_share(surprise, expected, half, np.nanmean(expected**2), together=True) for half in half_lives),
+        decayed_mean(size, max(6.0, cycle / 4), prior=0.3),
+        (
+            make_profile(size, cycle, places, 8.0),
+            make_profile(size, cycle, alike, 15.0),
+        ),
+    )
+
+
+def surprise_half_lives(seasons: Seasons) -> tuple[float, ...]:
+    """Half-lives of the surprises that are looked at, in steps; 0 is the newest alone."""
+    long = {float(seasons.cycle_steps), float(seasons.round_steps), seasons.cycle_steps / 4}
+    return (0.0, 1.0, 3.0, 10.0, *sorted(each for each in long if each > 14.0))
+
+
+def decayed_mean(values: FloatArray, half_life: float, prior: float = 0.0, start: float | None = None) -> FloatArray:
+    """Mean of the known values up to each column, newer ones weighing more; `prior` steps of `start` drawn in."""
+    known = np.isfinite(values)
+    keep = 0.5 ** (1 / half_life) if half_life > 0 else 0.0
+    sums = lfilter([1.0], [1.0, -keep], np.where(known, values, 0.0), axis=1)
+    weight = lfilter([1.0], [1.0, -keep], known.astype(float), axis=1)
+    if start is not None:
+        sums = sums + prior * start
+        weight = weight + prior
+    result: FloatArray = np.divide(sums, weight, out=np.full(values.shape, np.nan), where=weight > 1e-9)
+    return _carry_forward(result) if start is None else result
+
+
+def _carry_forward(values: FloatArray) -> FloatArray:
+    """The newest known value up to each column."""
+    known = np.isfinite(values)
+    if known.all():
+        return values
+    columns = np.maximum.accumulate(np.where(known, np.arange(values.shape[1]), 0), axis=1)
+    carried: FloatArray = np.take_along_axis(values, columns, axis=1)
+    return carried
+
+
+def decayed_share(
+    surprise: FloatArray, expected: FloatArray, half_life: float, prior: float, *, together: bool = False
+) -> FloatArray:
+    """Slope of the surprise on what was expected, up to each column; of all series at once if `together`."""
+    known = np.isfinite(surprise)
+    cross = np.where(known, surprise * expected, 0.0)
+    square = np.where(known, expected**2, 0.0)
+    if together:
+        cross = cross.sum(axis=0, keepdims=True)
+        square = square.sum(axis=0, keepdims=True)
+    keep = 0.5 ** (1 / half_life) if half_life > 0 else 0.0
+    slope: FloatArray = lfilter([1.0], [1.0, -keep], cross, axis=1) / (
+        lfilter([1.0], [1.0, -keep], square, axis=1) + prior + 1e-12
+    )
+    return slope
+
+
+def smooth_along(mean: FloatArray, cycle_steps: int) -> FloatArray:
+    """Mean with the neighbouring phases, where a cycle has enough of them."""
+    if cycle_steps < 12:
+        return mean
+    kernel = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) if cycle_steps < 60 else np.array([1, 2, 3, 4, 5, 4, 3, 2, 1.0])
+    known = np.isfinite(mean)
+    padded = len(kernel) // 2
+    sums = _moving(np.where(known, mean, 0.0), kernel, padded)
+    weight = _moving(known.astype(float), kernel, padded)
+    return np.where(known, sums / np.maximum(weight, 1e-9), np.nan)
+
+
+def _moving(values: FloatArray, kernel: FloatArray, reach: int) -> FloatArray:
+    wide = np.pad(values, ((0, 0), (reach, reach)))
+    return sum(weight * wide[:, idx : idx + values.shape[1]] for idx, weight in enumerate(kernel))
