@@ -19,7 +19,7 @@ def features_of(past: Past, targets: IntArray, origins: IntArray, base: FloatArr
     rows.extend(each[:, origins] * base for each in past.share_lately)
     rows.extend(each[:, origins] * base for each in past.city_share)
     rows.extend(_surprise_then(past, targets, origins, steps) for steps in _echoes(past))
-    return np.nan_to_num(np.stack(rows), nan=0.0, posinf=0.0, neginf=0.0)
+    return _known_or_zero(rows)
 
 
 def spread_features(
@@ -33,7 +33,13 @@ def spread_features(
     for profile in past.size:
         mean, _ = profile.seen_from(targets, origins)
         rows.append(np.where(np.isfinite(mean), mean, usual))
-    return np.nan_to_num(np.stack(rows), nan=0.0, posinf=0.0, neginf=0.0)
+    return _known_or_zero(rows)
+
+
+def _known_or_zero(rows: list[FloatArray]) -> FloatArray:
+    stacked: FloatArray = np.stack(rows)
+    stacked[~np.isfinite(stacked)] = 0.0
+    return stacked
 
 
 def _usual_size(surprise: FloatArray) -> FloatArray:

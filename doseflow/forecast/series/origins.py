@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from doseflow.domain.city import FloatArray, IntArray
@@ -17,7 +19,7 @@ def groups_of_steps(horizon: int, max_groups: int) -> list[IntArray]:
         singles = int(max_groups // 3)
         far = np.geomspace(singles + 1, horizon + 1, max_groups - singles + 1)
         edges = np.unique(np.concatenate([np.arange(1, singles + 1), np.round(far).astype(int)]))
-    return [np.arange(first, last) for first, last in zip(edges[:-1], edges[1:], strict=True)]
+    return [np.arange(first, last) for first, last in pairwise(edges)]
 
 
 def draw_pairs(

@@ -96,6 +96,7 @@ def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
     surprise = values - expected
     half_lives = surprise_half_lives(seasons)
     size = np.abs(surprise)
+    prior = float(np.nanmean(expected**2))
     return Past(
         values,
         seasons,
@@ -106,8 +107,8 @@ def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
         level,
         surprise,
         tuple(decayed_mean(surprise, half, prior=0.3, start=0.0) for half in half_lives),
-        tuple(decayed_share(surprise, expected, half, np.nanmean(expected**2)) for half in half_lives[1:]),
-        tuple(decayed_share(surprise, expected, half, np.nanmean(expected**2), together=True) for half in half_lives),
+        tuple(decayed_share(surprise, expected, half, prior) for half in half_lives[1:]),
+        tuple(decayed_share(surprise, expected, half, prior, together=True) for half in half_lives),
         decayed_mean(size, max(6.0, cycle / 4), prior=0.3),
         (
             make_profile(size, cycle, places, 8.0),
@@ -176,4 +177,5 @@ def smooth_along(mean: FloatArray, cycle_steps: int) -> FloatArray:
 
 def _moving(values: FloatArray, kernel: FloatArray, reach: int) -> FloatArray:
     wide = np.pad(values, ((0, 0), (reach, reach)))
-    return sum(weight * wide[:, idx : idx + values.shape[1]] for idx, weight in enumerate(kernel))
+    moved: FloatArray = np.sum([each * wide[:, idx : idx + values.shape[1]] for idx, each in enumerate(kernel)], axis=0)
+    return moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,9 +32,12 @@ def fit_ridge(features: FloatArray, wanted: FloatArray, weights: FloatArray, fol
     size = np.where(size > 0, size, 1.0)
     scaled = features / size[:, None]
     num_folds = int(folds.max()) + 1
+    order = np.argsort(folds, kind="stable")
+    scaled, wanted, weights = scaled[:, order], wanted[order], weights[order]
+    edges = np.searchsorted(folds[order], np.arange(num_folds + 1))
+    slices = [slice(first, last) for first, last in pairwise(edges)]
     grams, sides = [], []
-    for fold in range(num_folds):
-        inside = folds == fold
+    for inside in slices:
         weighted = scaled[:, inside] * weights[inside]
         grams.append(weighted @ scaled[:, inside].T)
         sides.append(weighted @ wanted[inside])
@@ -43,15 +47,16 @@ def fit_ridge(features: FloatArray, wanted: FloatArray, weights: FloatArray, fol
     least = np.inf
     for penalty in PENALTIES:
         out = np.empty(len(wanted))
-        for fold in range(num_folds):
-            inside = folds == fold
+        for fold, inside in enumerate(slices):
             share = total - weights[inside].sum()
             coefficients = _solve(gram - grams[fold], side - sides[fold], penalty * share)
             out[inside] = coefficients @ scaled[:, inside]
         loss = float((weights * np.abs(wanted - out)).sum())
         if loss < least:
             least = loss
-            best = RidgeFit(_solve(gram, side, penalty * total) / size, out, penalty)
+            unsorted = np.empty_like(out)
+            unsorted[order] = out
+            best = RidgeFit(_solve(gram, side, penalty * total) / size, unsorted, penalty)
     assert best is not None  # noqa: S101 - a loss is finite
     return best
 

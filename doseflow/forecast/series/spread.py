@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from doseflow.domain.city import FloatArray
@@ -38,7 +40,8 @@ class Spread:
 
     def size_of(self, features: FloatArray) -> FloatArray:
         """Expected absolute error, (...)."""
-        return np.maximum(np.tensordot(self.weights, features, axes=1), LEAST_OF_SCALE * features[SCALE_IDX] + 1e-12)
+        size: FloatArray = np.tensordot(self.weights, features, axes=1)
+        return np.maximum(size, LEAST_OF_SCALE * features[SCALE_IDX] + 1e-12)
 
 
 def fit_spread(expected: FloatArray, errors: FloatArray, features: FloatArray, weights: FloatArray) -> Spread:
@@ -47,9 +50,7 @@ def fit_spread(expected: FloatArray, errors: FloatArray, features: FloatArray, w
     level = np.abs(errors)
     # Relative rows: an error counts by how far it is from its own size, not by the size of its series.
     first = np.maximum(features.mean(axis=0), 1e-12)
-    found, _ = nnls((features * (root / first)).T, level * root / first)
-    if not found.any():
-        found = np.zeros(len(features))
+    found = _fit_not_negative(features * (root / first), level * root / first)
     spread = Spread(found, np.zeros(1), np.zeros((1, len(QUANTILE_LEVELS))))
     size = spread.size_of(features)
     ratio = errors / size
@@ -57,13 +58,24 @@ def fit_spread(expected: FloatArray, errors: FloatArray, features: FloatArray, w
     num_bands = int(np.clip(len(errors) // LEAST_IN_BAND, 1, NUM_BANDS))
     edges = np.quantile(place, np.linspace(0, 1, num_bands + 1))
     centres, shapes = [], []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         inside = (place >= low) & (place <= high)
         if not inside.any():
             continue
         centres.append(float(np.median(place[inside])))
         shapes.append(weighted_quantiles(ratio[inside], (weights * size)[inside]))
     return Spread(found, np.array(centres), np.array(shapes))
+
+
+def _fit_not_negative(features: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Weights, (G,), none negative, of features, (G, n), by way of their small Gram matrix."""
+    size = np.sqrt((features**2).mean(axis=1)) + 1e-12
+    scaled = features / size[:, None]
+    gram = scaled @ scaled.T / scaled.shape[1] + 1e-6 * np.eye(len(size))
+    lower = np.linalg.cholesky(gram)
+    found, _ = nnls(lower.T, solve_triangular(lower, scaled @ wanted / scaled.shape[1], lower=True))
+    weights: FloatArray = found / size
+    return weights
 
 
 def weighted_quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
