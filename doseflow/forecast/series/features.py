@@ -15,6 +15,7 @@ def features_of(past: Past, targets: IntArray, origins: IntArray, base: FloatArr
         mean, weight = profile.seen_from(targets, origins)
         rows.append((mean - base) * np.minimum(weight * 2, 1.0))
     rows.append(past.level[:, origins] - base)
+    rows.append(past.borrowed(targets, origins) - base)
     rows.extend(each[:, origins] for each in past.lately)
     rows.extend(each[:, origins] * base for each in past.share_lately)
     rows.extend(each[:, origins] * base for each in past.city_share)

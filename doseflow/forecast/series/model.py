@@ -70,14 +70,17 @@ def forecast_series(
     if horizon < 1:
         raise ValueError(f"horizon: must be at least 1, got {horizon}")
     params = params or SeriesForecastParams()
+    last = np.full(table.num_series, table.num_steps - 1) if last_step_idx is None else np.asarray(last_step_idx)
+    is_known = (np.isfinite(table.values) & (np.arange(table.num_steps) <= last[:, None])).any(axis=1)
     # Series in the order of their names: what one gets must not hang on where it stands.
-    is_known = np.isfinite(table.values).any(axis=1)
     order = np.array(sorted(np.flatnonzero(is_known), key=lambda idx: table.series_ids[idx]), dtype=np.int64)
     result = np.full((table.num_series, horizon, len(QUANTILE_LEVELS)), np.nan)
     if not len(order):
         return result
-    last = np.full(table.num_series, table.num_steps - 1) if last_step_idx is None else np.asarray(last_step_idx)
-    made = _forecast_kept(table, np.asarray(table.values, dtype=float)[order], horizon, last[order], params, advance)
+    values = np.asarray(table.values, dtype=float)[order]
+    last = last[order]
+    values = np.where(np.arange(table.num_steps) <= last[:, None], values, np.nan)
+    made = _forecast_kept(table, values, horizon, last, params, advance)
     result[order] = made
     return result
 

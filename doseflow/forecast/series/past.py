@@ -17,7 +17,10 @@ KIND_HALF_LIVES = (1.0, 4.0, 20.0)
 """Of the mean of cycles of the same kind, in such cycles."""
 CYCLE_HALF_LIVES = (1.0, 4.0)
 """Of the mean of all cycles, in cycles."""
-BASE_IDX = 2
+ROUND_BASE_IDX = 2
+KIND_BASE_IDX = 1
+LEAST_PATTERN = 0.01
+"""Sum of squares of the table's pattern from which a series' share of it is known."""
 PRIOR_CYCLES = 1.0
 """Weight of the wider profile in the mean of the narrower one, in cycles."""
 
@@ -32,6 +35,9 @@ class Past:
     of_kind: tuple[Profile, ...]
     of_cycle: tuple[Profile, ...]
     smooth: Profile
+    like_all: FloatArray
+    """How much of the table's own pattern each series takes, up to each column, (S, P)."""
+    of_all: Pattern
     level: FloatArray
     surprise: FloatArray
     """Value less what the profiles said the step before, (S, P)."""
@@ -55,6 +61,7 @@ class Past:
             of_kind=tuple(each.of_series(rows) for each in self.of_kind),
             of_cycle=tuple(each.of_series(rows) for each in self.of_cycle),
             smooth=self.smooth.of_series(rows),
+            like_all=self.like_all[rows],
             level=self.level[rows],
             surprise=self.surprise[rows],
             lately=tuple(each[rows] for each in self.lately),
@@ -63,17 +70,40 @@ class Past:
             size=tuple(each.of_series(rows) for each in self.size),
         )
 
+    def borrowed(self, targets: IntArray, origins: IntArray) -> FloatArray:
+        """What the table's pattern says of each series, (S, n); its own level where that is not known yet."""
+        columns = np.maximum(origins, 0)
+        pattern = self.of_all.seen_from(targets, origins)
+        return np.where(np.isfinite(pattern), self.like_all[:, columns] * pattern, self.level[:, columns])
+
     def base(self, targets: IntArray, origins: IntArray) -> FloatArray:
-        """What the seasons alone say, (S, n): the round's mean, drawn to that of its kind, to the level."""
-        expected = self.level[:, np.maximum(origins, 0)]
-        for profile in (self.of_cycle[-1], self.of_kind[BASE_IDX - 1], self.of_round[BASE_IDX]):
-            mean, weight = profile.seen_from(targets, origins)
-            expected = np.where(
-                weight > 0,
-                (weight * np.nan_to_num(mean) + PRIOR_CYCLES * expected) / (weight + PRIOR_CYCLES),
-                expected,
-            )
-        return expected
+        """What the seasons alone say, (S, n): the round's mean, drawn to that of its kind, to the table's pattern."""
+        start = self.borrowed(targets, origins)
+        return draw_together((self.of_kind[KIND_BASE_IDX], self.of_round[ROUND_BASE_IDX]), start, targets, origins)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The pattern of all series together, each on its own scale."""
+
+    profiles: tuple[Profile, ...]
+    """Of all cycles, of the kind, of the round, each (1, P)."""
+    level: FloatArray
+
+    def seen_from(self, targets: IntArray, origins: IntArray) -> FloatArray:
+        """The pattern at each target, (1, n)."""
+        return draw_together(self.profiles, self.level[:, np.maximum(origins, 0)], targets, origins)
+
+
+def draw_together(profiles: tuple[Profile, ...], start: FloatArray, targets: IntArray, origins: IntArray) -> FloatArray:
+    """The last profile, drawn to the one before, and so on to the start, (S, n), as far as few cycles are known."""
+    expected = start
+    for profile in profiles:
+        mean, weight = profile.seen_from(targets, origins)
+        start = np.where(np.isfinite(expected), expected, mean)
+        drawn = (weight * np.nan_to_num(mean) + PRIOR_CYCLES * start) / (weight + PRIOR_CYCLES)
+        expected = np.where(weight > 0, drawn, expected)
+    return expected
 
 
 def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
@@ -90,7 +120,10 @@ def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
     level = decayed_mean(values, max(8.0, 2.0 * cycle))
     widest = of_round[-2]
     smooth = replace(widest, mean=smooth_along(widest.mean, cycle))
-    past = Past(values, seasons, of_round, of_kind, of_cycle, smooth, level, values, (), (), (), values, ())
+    together, like_all = _pattern_of_all(values, cycle, (alike, kinds, places), level)
+    past = Past(
+        values, seasons, of_round, of_kind, of_cycle, smooth, like_all, together, level, values, (), (), (), values, ()
+    )
     columns = np.arange(num_steps)
     expected = past.base(columns, columns - 1)
     surprise = values - expected
@@ -104,6 +137,8 @@ def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
         of_kind,
         of_cycle,
         smooth,
+        like_all,
+        together,
         level,
         surprise,
         tuple(decayed_mean(surprise, half, prior=0.3, start=0.0) for half in half_lives),
@@ -115,6 +150,37 @@ def look_back(values: FloatArray, seasons: Seasons, num_future: int) -> Past:
             make_profile(size, cycle, alike, 15.0),
         ),
     )
+
+
+def _pattern_of_all(
+    values: FloatArray, cycle_steps: int, classes: tuple[IntArray, ...], level: FloatArray
+) -> tuple[Pattern, FloatArray]:
+    """The pattern of all series, each over its own scale, and how much of it each series takes, (S, P)."""
+    scale = np.sqrt(np.nan_to_num(_mean_known(values**2, axis=1)))[:, None]
+    relative = np.divide(values, scale, out=np.full(values.shape, np.nan), where=scale > 0)
+    mean = _mean_known(relative, axis=0)[None, :]
+    half_lives = (CYCLE_HALF_LIVES[-1], KIND_HALF_LIVES[KIND_BASE_IDX], ROUND_HALF_LIVES[ROUND_BASE_IDX])
+    together = Pattern(
+        tuple(make_profile(mean, cycle_steps, each, half) for each, half in zip(classes, half_lives, strict=True)),
+        decayed_mean(mean, max(8.0, 2.0 * cycle_steps)),
+    )
+    columns = np.arange(values.shape[1])
+    pattern = together.seen_from(columns, columns - 1)
+    known = np.isfinite(values) & np.isfinite(pattern)
+    keep = 0.5 ** (1 / max(8.0, 2.0 * cycle_steps))
+    cross = lfilter([1.0], [1.0, -keep], np.where(known, values * pattern, 0.0), axis=1)
+    square = lfilter([1.0], [1.0, -keep], np.where(known, np.broadcast_to(pattern**2, values.shape), 0.0), axis=1)
+    like_all = np.divide(cross, square, out=np.full(values.shape, np.nan), where=square > LEAST_PATTERN)
+    like_all = _carry_forward(like_all)
+    return together, np.where(np.isfinite(like_all), like_all, level)
+
+
+def _mean_known(values: FloatArray, axis: int) -> FloatArray:
+    """Mean of the known values; NaN where none is."""
+    known = np.isfinite(values)
+    counts = known.sum(axis=axis)
+    sums = np.where(known, values, 0.0).sum(axis=axis)
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
 def surprise_half_lives(seasons: Seasons) -> tuple[float, ...]:

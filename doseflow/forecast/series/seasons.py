@@ -91,8 +91,11 @@ def _first_clear_peak(correlation: FloatArray) -> int | None:
     lags = lags[lags >= 2]
     if not len(lags):
         return None
-    near_top = lags[correlation[lags] >= 0.85 * correlation[lags].max()]
-    return int(near_top[0])
+    first = int(lags[correlation[lags] >= 0.85 * correlation[lags].max()][0])
+    # The peaks of its multiples are sharper than the first one is.
+    times = max(1, (len(correlation) - 1) // (first + 2))
+    near = [each for each in range(max(2, first - 2), first + 3) if each * times < len(correlation)]
+    return max(near, key=lambda lag: sum(correlation[lag * idx] for idx in range(1, times + 1)))
 
 
 def autocorrelation(values: FloatArray, most_lag: int) -> FloatArray:
