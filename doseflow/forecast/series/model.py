@@ -23,6 +23,8 @@ NUM_FOLDS = 5
 LEAST_ROWS = 30
 """Rows under which nothing is fitted."""
 LEAST_STEPS_KEPT = 200
+LEAST_PAIRS = 400
+"""Past origins behind one fit, as far as the history has them."""
 LEVEL_SHARE = 0.1
 """Of a series' scale, added to the expected value where rows are weighed, so that quiet hours count too."""
 MOST_OF_LARGEST = 2.0
@@ -159,11 +161,12 @@ def _fit_group(
     cycle = past.seasons.cycle_steps
     rng = np.random.default_rng((params.seed, int(steps[0])))
     first = min(2 * cycle + 2, num_steps // 3)
-    num_pairs = max(60, params.rows_per_fit // num_series)
+    num_pairs = max(LEAST_PAIRS, params.rows_per_fit // num_series)
     targets, origins, pair_weights = draw_pairs(steps, first, num_steps - 1, num_pairs, (at, cycle), rng)
     base = past.base(targets, origins)
     wanted = past.values[:, targets] - base
-    good = np.isfinite(wanted)
+    # Moments teach more than series, which share their surprises: rather all moments and some series of each.
+    good = np.isfinite(wanted) & (rng.random(wanted.shape) * wanted.size < params.rows_per_fit)
     if good.sum() < LEAST_ROWS:
         return None
     features = features_of(past, targets, origins, base, scale)[:, good]
