@@ -49,7 +49,8 @@ def _usual_size(surprise: FloatArray) -> FloatArray:
     sums = np.abs(np.where(known, surprise, 0.0)).sum(axis=1, keepdims=True)
     counts = known.sum(axis=1, keepdims=True)
     of_all = sums.sum() / max(1, int(counts.sum()))
-    return np.where(counts > 0, sums / np.maximum(counts, 1), of_all)
+    size: FloatArray = np.where(counts > 0, sums / np.maximum(counts, 1), of_all)
+    return size
 
 
 def _echoes(past: Past) -> tuple[int, ...]:

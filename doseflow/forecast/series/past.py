@@ -180,7 +180,8 @@ def _mean_known(values: FloatArray, axis: int) -> FloatArray:
     known = np.isfinite(values)
     counts = known.sum(axis=axis)
     sums = np.where(known, values, 0.0).sum(axis=axis)
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    mean: FloatArray = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return mean
 
 
 def surprise_half_lives(seasons: Seasons) -> tuple[float, ...]:

@@ -41,7 +41,8 @@ class Spread:
     def size_of(self, features: FloatArray) -> FloatArray:
         """Expected absolute error, (...)."""
         size: FloatArray = np.tensordot(self.weights, features, axes=1)
-        return np.maximum(size, LEAST_OF_SCALE * features[SCALE_IDX] + 1e-12)
+        floored: FloatArray = np.maximum(size, LEAST_OF_SCALE * features[SCALE_IDX] + 1e-12)
+        return floored
 
 
 def fit_spread(expected: FloatArray, errors: FloatArray, features: FloatArray, weights: FloatArray) -> Spread:
