@@ -149,6 +149,26 @@ def doctor(
 
 
 @app.command()
+def forecast(
+    history: Annotated[Path, typer.Option(help="CSV of series_id,timestamp,value; .gz too.")],
+    horizon: Annotated[int, typer.Option(help="Steps beyond the last timestamp of each series.")],
+    out_path: Annotated[Path, typer.Option("--out", help="Quantiles are written there, as CSV.")],
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also what was understood, and a back-test.")] = None,
+) -> None:
+    """Forecast any long table of any regular step: quantiles of the coming steps of each series."""
+    from doseflow.bench.figures import Figure, write_figures
+    from doseflow.forecasting import ForecastChoice, forecast_file
+
+    for option, path in (("--out", out_path), ("--json", json_path)):
+        _check_writable(option, path)
+    with Progress(console=err, transient=True) as progress:
+        outcome = forecast_file(ForecastChoice(history, horizon, out_path, json_path is not None), progress)
+    if json_path is not None:
+        write_figures(json_path, [Figure(**figure) for figure in outcome.figures])
+    out.print(outcome.summary, markup=False, highlight=False)
+
+
+@app.command()
 def evaluate(
     planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
     suite: Annotated[str | None, typer.Option(help="heldout, training, czech or sizes; heldout when left out.")] = None,

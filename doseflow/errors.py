@@ -14,6 +14,7 @@ Everything doseflow raises on purpose.
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
     │   ├── SnapshotWrong          a state file breaks its schema
+    │   ├── HistoryWrong           a table of series cannot be forecast
     │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
     │   └── TrainingWrong          a training run was asked for that cannot be
     ├── NotFound                   the thing asked for does not exist; exit code 1
@@ -110,6 +111,10 @@ class ScenarioWrong(InputWrong):
 
 class SnapshotWrong(InputWrong):
     """A state file cannot be read as a snapshot."""
+
+
+class HistoryWrong(InputWrong):
+    """A file of past series cannot be read, or its steps are not regular."""
 
 
 class ModelWrong(InputWrong):
