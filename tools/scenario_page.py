@@ -82,9 +82,9 @@ day, and expected walk-ins give the mean number of busy people `b` of each site,
 chosen so that the busiest role is offered the stated load. That says how many people of each role there are; each of
 them is rostered where they save the most waiting (marginal allocation over the queue of Kimber and Hollis,
 `simulate/marginal_roster.py`), never less than the minimum team or more than the stations. Observers are at least 1.4
-times the mean number of seats taken over the seats that one can watch. Everyday absence is allowed for by its mean; nobody knows of incidents beforehand. If teams or
-stations do not allow a load, the nearest possible one results, and the columns above would show it. A planner that
-does nothing is this roster.
+times the mean number of seats taken over the seats that one can watch. Everyday absence is allowed for by its mean;
+nobody knows of incidents beforehand. If teams or stations do not allow a load, the nearest possible one results, and
+the columns above would show it. A planner that does nothing is this roster.
 
 **Chance.** Each concern has its own stream: bookings, who shows up and when, walk-ins minute by minute, absence,
 deliveries, every incident, every report. Changing one leaves the draws of the others alone, and an incident that grows
