@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime
 
 MINUTES_PER_HOUR = 60
+MINUTES_PER_DAY = 24 * MINUTES_PER_HOUR
 PERIOD_MINUTES = 5
 """Length of a decision period: sites report, and the city is planned, once in this many minutes."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from doseflow.bench.forecast.model import SeriesModel
-from doseflow.bench.forecast.peers.historical_average import HistoricalAverage
-from doseflow.bench.forecast.peers.seasonal_naive import SeasonalNaive
 from doseflow.errors import InputWrong
+from doseflow.forecast.series.plain.historical_average import HistoricalAverage
+from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
 
 
 def _ours(_seed: int) -> SeriesModel:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-
 from doseflow.domain.city import FloatArray
 from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series import SeriesForecaster
 
 
 class OurForecaster:
-    """`forecast_series`, unchanged: what it learnt, it learnt before it was packaged."""
+    """What `doseflow forecast` fits, fitted once on what lies before the part that is played, as every peer is."""
 
     name = "doseflow"
-    notes = "forecast_series with its standing parameters"
 
     def __init__(self) -> None:
-        forecast: Callable[[SeriesTable, int], FloatArray] = import_module("doseflow.forecast.series").forecast_series
-        self._forecast_series = forecast
+        self._forecaster = SeriesForecaster()
+        self.notes = "the blend of `doseflow forecast`"
 
     def fit(self, table: SeriesTable, horizon: int) -> None:
-        """Nothing: it takes a history whole."""
+        """Learn blend and members."""
+        self._forecaster = SeriesForecaster()
+        self._forecaster.fit(table, horizon)
+        weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self._forecaster.weights.items())
+        self.notes = f"the blend of `doseflow forecast`: {weights}"
 
     def forecast(self, table: SeriesTable, horizon: int) -> FloatArray:
         """Quantiles, (S, N, Q)."""
-        return self._forecast_series(table, horizon)
+        return self._forecaster.forecast(table, horizon)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from doseflow.bench.forecast.models import MODELS, make_model
-from doseflow.bench.forecast.open_steps import filled, open_week
-from doseflow.bench.forecast.peers.historical_average import HistoricalAverage
-from doseflow.bench.forecast.peers.seasonal_naive import SeasonalNaive
 from doseflow.bench.forecast.rolling import back_test
-from doseflow.bench.forecast.same_phase import same_phase_ahead, same_phase_before
 from doseflow.bench.forecast.series_set import Part
 from doseflow.errors import InputWrong
 from doseflow.forecast.scores import coverage_share, weighted_quantile_loss
+from doseflow.forecast.series.plain.historical_average import HistoricalAverage
+from doseflow.forecast.series.plain.open_steps import filled, open_week
+from doseflow.forecast.series.plain.same_phase import same_phase_ahead, same_phase_before
+from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
 
 LIBRARIES = {
     "auto_ets": "statsforecast",

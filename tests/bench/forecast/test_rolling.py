@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from doseflow.bench.forecast.peers.historical_average import HistoricalAverage
-from doseflow.bench.forecast.peers.seasonal_naive import SeasonalNaive
 from doseflow.bench.forecast.rolling import back_test
 from doseflow.bench.forecast.series_set import Part, history_before, latest, with_reports_missing
+from doseflow.forecast.series.plain.historical_average import HistoricalAverage
+from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
 
 
 class Spy:

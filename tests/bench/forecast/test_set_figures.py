@@ -9,8 +9,6 @@ from scipy.stats import poisson
 from doseflow.bench.figures import write_figures
 from doseflow.bench.forecast.origin_bootstrap import OriginSums, block_counts, block_length, interval95
 from doseflow.bench.forecast.origin_scores import loss_by_series, origin_scores, span_sums
-from doseflow.bench.forecast.peers.historical_average import HistoricalAverage
-from doseflow.bench.forecast.peers.seasonal_naive import SeasonalNaive
 from doseflow.bench.forecast.rolling import BackTest, back_test
 from doseflow.bench.forecast.run import ForecastTrial, Progress, SetResult, headline, play_set, worst_series
 from doseflow.bench.forecast.series_set import Part
@@ -18,6 +16,8 @@ from doseflow.bench.forecast.set_figures import loss_growth_figure, set_figures
 from doseflow.bench.forecast.table import print_set
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.forecast.scores import coverage_share, crps_of_quantiles, weighted_quantile_loss
+from doseflow.forecast.series.plain.historical_average import HistoricalAverage
+from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
 
 
 def _random_test(model: str, seed: int = 0, origins: int = 8) -> BackTest:

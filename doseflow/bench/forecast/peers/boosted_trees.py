@@ -7,12 +7,12 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from doseflow.bench.forecast.open_steps import OpenWeek, filled, open_week, steps_of_week
-from doseflow.bench.forecast.peers.direct_features import Whole, direct_features
 from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.direct_features import Whole, direct_features
+from doseflow.forecast.series.plain.open_steps import OpenWeek, filled, open_week, steps_of_week
 
 EXAMPLES = 60_000
 ROUNDS = 120

@@ -15,11 +15,11 @@ from mlforecast import MLForecast
 from mlforecast.lag_transforms import RollingMean
 from mlforecast.utils import PredictionIntervals
 
-from doseflow.bench.forecast.open_steps import OpenWeek, filled, open_week
 from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.open_steps import OpenWeek, filled, open_week
 
 LATEST_STEPS = 3_000
 LARGEST_TABLE = 400_000

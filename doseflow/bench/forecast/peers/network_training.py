@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from doseflow.bench.forecast.open_steps import OpenWeek, open_week
 from doseflow.bench.forecast.peers.boosted_trees import whole_of
-from doseflow.bench.forecast.peers.direct_features import Whole
 from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.direct_features import Whole
+from doseflow.forecast.series.plain.open_steps import OpenWeek, open_week
 
 SECONDS_AT_MOST = 45.0
 """Of processor time to train one network on one set."""

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from statsforecast.models import AutoARIMA, AutoETS, SeasonalNaive
 
-from doseflow.bench.forecast.open_steps import OpenWeek, filled, open_week
 from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.open_steps import OpenWeek, filled, open_week
 
 LATEST_STEPS = 1_000
 """Open steps a model is fitted on and carried through, the latest ones."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
+from doseflow.units import MINUTES_PER_DAY as MINUTES_OF_DAY
 
 RESIDUALS_KEPT = 20_000
 """Latest residuals of a series that quantiles are read from."""

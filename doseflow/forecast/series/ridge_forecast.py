@@ -1,4 +1,4 @@
-"""The forecast of a table: seasons, a ridge regression for each group of steps ahead, and the spread of its errors."""
+"""The ridge forecast of a table: seasons, a regression for each group of steps ahead, and the spread of its errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GroupFit:
     spread: Spread
 
 
-def forecast_series(
+def ridge_forecast(
     table: SeriesTable,
     horizon: int,
     params: SeriesForecastParams | None = None,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from doseflow.bench.forecast.same_phase import (
+from doseflow.domain.city import FloatArray
+from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.same_phase import (
     lags_of,
     mean_known,
     same_phase_ahead,
     same_phase_before,
     spread_quantiles,
 )
-from doseflow.domain.city import FloatArray
-from doseflow.domain.series_table import SeriesTable
 
 CANDIDATES = ((0, 7), (0, 28), (-1, 4), (-1, 8))
 """Which lag, the shortest or the longest, and how many values are averaged: the best before the part played is kept."""

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from doseflow.bench.forecast.series_set import MINUTES_OF_DAY
 from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.series_table import SeriesTable
+from doseflow.units import MINUTES_PER_DAY as MINUTES_OF_DAY
 
 WEEK_MINUTES = 7 * MINUTES_OF_DAY
 A_MONDAY = datetime(2001, 1, 1, tzinfo=UTC)

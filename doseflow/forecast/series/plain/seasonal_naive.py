@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from doseflow.bench.forecast.same_phase import (
+from doseflow.domain.city import FloatArray
+from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.plain.same_phase import (
     lags_of,
     mean_known,
     same_phase_ahead,
     same_phase_before,
     spread_quantiles,
 )
-from doseflow.domain.city import FloatArray
-from doseflow.domain.series_table import SeriesTable
 
 SEASONS_BACK = 7
 """Where the latest value of the same phase is unknown, earlier ones are tried, so many in all."""

@@ -1,0 +1,180 @@
+"""
+The forecast of a table of series: the ridge forecast, boosted trees and two plain ones, blended by what each missed in
+a back-test on the end of the table's own history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from doseflow.domain.city import FloatArray, IntArray
+from doseflow.domain.forecast import QUANTILE_LEVELS
+from doseflow.domain.series_table import SeriesTable
+from doseflow.forecast.series.blend import Blend, fit_blend
+from doseflow.forecast.series.params import SeriesForecastParams
+from doseflow.forecast.series.plain.historical_average import HistoricalAverage
+from doseflow.forecast.series.plain.member import SeriesMember
+from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
+from doseflow.forecast.series.ridge_forecast import ridge_forecast
+from doseflow.forecast.series.seasons import find_seasons
+from doseflow.forecast.series.trees import BoostedTrees
+from doseflow.units import MINUTES_PER_DAY
+
+BACK_TESTS = 4
+"""Past origins that the blend is learnt on, as far as the history has them."""
+LEAST_SHARE_BEFORE = 0.5
+"""Of the history must lie before the first of them."""
+LEAST_CELLS = 40
+"""Values forecast in the back-test, under which the ridge forecast stands alone."""
+WEEK_MINUTES = 7 * MINUTES_PER_DAY
+
+
+class SeriesForecaster:
+    """Fitted once on a history, then asked about it or about a longer one with the same series."""
+
+    def __init__(self, params: SeriesForecastParams | None = None) -> None:
+        self._params = params or SeriesForecastParams()
+        self._others: list[SeriesMember] = []
+        self._blend = Blend(np.ones(1), 1.0)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weights of the members in the blend."""
+        names = ("ridge", *(one.name for one in self._others))
+        return dict(zip(names, self._blend.weights.tolist(), strict=True))
+
+    def fit(self, table: SeriesTable, horizon: int, advance: Callable[[float], None] = lambda _: None) -> None:
+        """Learn the blend at the end of the history, then each member on all of it."""
+        origins = _origins(table, horizon)
+        if not origins or not _takes_plain(table):
+            return
+        others = self._made()
+        before = _until(table, origins[0])
+        for one in others:
+            one.fit(before, horizon)
+        told, came = [], []
+        for number, origin in enumerate(origins, start=1):
+            past = _until(table, origin)
+            members = [ridge_forecast(past, horizon, self._params), *(one.forecast(past, horizon) for one in others)]
+            told.append(np.stack(members))
+            came.append(table.values[:, origin : origin + horizon])
+            advance(number / (len(origins) + 1))
+        members_told, what_came = np.concatenate(told, axis=2), np.concatenate(came, axis=1)
+        known = np.isfinite(what_came) & np.isfinite(members_told).all(axis=(0, 3))
+        if known.sum() < LEAST_CELLS:
+            return
+        self._blend = fit_blend(members_told[:, known], what_came[known], np.random.default_rng(self._params.seed))
+        self._others = self._made()
+        for one in self._others:
+            one.fit(table, horizon)
+        advance(1.0)
+
+    def forecast(
+        self,
+        table: SeriesTable,
+        horizon: int,
+        last_step_idx: IntArray | None = None,
+        advance: Callable[[float], None] = lambda _: None,
+    ) -> FloatArray:
+        """Quantiles, (S, N, Q); series that ended before the table's last column are forecast by the ridge alone."""
+        ridge = ridge_forecast(table, horizon, self._params, last_step_idx=last_step_idx, advance=advance)
+        end = table.num_steps
+        is_fresh = np.asarray(np.isfinite(ridge).all(axis=(1, 2)))
+        if last_step_idx is not None:
+            is_fresh &= np.asarray(last_step_idx) == end - 1
+        if not self._others or not is_fresh.any():
+            return ridge
+        fresh = replace(
+            table,
+            series_ids=tuple(name for name, kept in zip(table.series_ids, is_fresh.tolist(), strict=True) if kept),
+            values=table.values[is_fresh],
+            latitude=table.latitude[is_fresh],
+            longitude=table.longitude[is_fresh],
+            covariates={},
+        )
+        members = np.stack([ridge[is_fresh], *(one.forecast(fresh, horizon) for one in self._others)])
+        blended = np.maximum.accumulate(np.maximum(self._blend.of(members), 0.0), axis=-1)
+        # Where the ridge forecast knows a step to be closed, nobody comes.
+        blended[(ridge[is_fresh] == 0).all(axis=-1)] = 0.0
+        made = ridge.copy()
+        made[is_fresh] = blended
+        return made
+
+    def _made(self) -> list[SeriesMember]:
+        return [BoostedTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
+
+
+def forecast_series(
+    table: SeriesTable,
+    horizon: int,
+    params: SeriesForecastParams | None = None,
+    *,
+    last_step_idx: IntArray | None = None,
+    advance: Callable[[float], None] = lambda _: None,
+) -> FloatArray:
+    """
+    Quantiles of the coming steps, (S, N, Q), not falling along Q, not negative where the table never was.
+
+    NaN for a series without any known value.
+
+    Parameters
+    ----------
+    horizon
+        N, steps ahead.
+    last_step_idx
+        The column after which each series' forecast begins, (S,); the table's last one when left out.
+    advance
+        Hears the share of the work that is done, 0..1.
+
+    Raises
+    ------
+    ValueError
+        The horizon is under 1.
+    """
+    if horizon < 1:
+        raise ValueError(f"horizon: must be at least 1, got {horizon}")
+    # Series in the order of their names: what one gets must not hang on where it stands.
+    order = np.array(sorted(range(table.num_series), key=lambda idx: table.series_ids[idx]), dtype=np.int64)
+    last = np.full(table.num_series, table.num_steps - 1) if last_step_idx is None else np.asarray(last_step_idx)
+    ended = _ended(table, order, last)
+    forecaster = SeriesForecaster(params)
+    forecaster.fit(ended, horizon, lambda share: advance(0.8 * share))
+    made = np.full((table.num_series, horizon, len(QUANTILE_LEVELS)), np.nan)
+    made[order] = forecaster.forecast(ended, horizon, last[order], lambda share: advance(0.8 + 0.2 * share))
+    return made
+
+
+def _ended(table: SeriesTable, order: IntArray, last: IntArray) -> SeriesTable:
+    """The table in another order, without what lies after each series' end."""
+    end = int(last.max()) + 1
+    values = np.where(np.arange(table.num_steps) <= last[:, None], table.values, np.nan)[order, :end]
+    return replace(
+        table,
+        series_ids=tuple(table.series_ids[idx] for idx in order),
+        values=values,
+        latitude=table.latitude[order],
+        longitude=table.longitude[order],
+        covariates={},
+    )
+
+
+def _until(table: SeriesTable, step_idx: int) -> SeriesTable:
+    return replace(table, values=table.values[:, :step_idx], covariates={})
+
+
+def _takes_plain(table: SeriesTable) -> bool:
+    """Whether plain members can be asked: counts whose steps fit into the week."""
+    return WEEK_MINUTES % table.step_minutes == 0 and not bool((table.values < 0).any())
+
+
+def _origins(table: SeriesTable, horizon: int) -> list[int]:
+    """Past origins at the time of day at which the forecast starts, the earliest first."""
+    end = table.num_steps
+    cycle = find_seasons(table.values, table.starts_at, table.step_minutes).cycle_steps
+    stride = max(cycle, -(-horizon // 2))
+    latest = end - horizon
+    origins = [latest - stride * number for number in range(BACK_TESTS)]
+    return [origin for origin in reversed(origins) if origin >= max(LEAST_SHARE_BEFORE * end, 2 * horizon)]
