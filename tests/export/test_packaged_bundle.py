@@ -48,7 +48,8 @@ from doseflow.settings import Settings
 
 planner = make_planner(Settings(forecaster="learned"))
 assert planner.forecaster.name == "learned"
-loaded = [name for name in ("torch", "onnx", "doseflow.networks", "doseflow.train", "doseflow.export") if name in sys.modules]
+training = ("torch", "onnx", "doseflow.networks", "doseflow.train", "doseflow.export")
+loaded = [name for name in training if name in sys.modules]
 assert "onnxruntime" in sys.modules
 print("loaded:", loaded)
 """

@@ -15,8 +15,12 @@ def make_net(seed: int = 0, *, weight_scale: float | None = None, **given) -> Ar
     """A small net as it is before training; with a scale, all of its weights are drawn from a normal of that scale."""
     torch.manual_seed(seed)
     shape = ArrivalNetShape(
-        **({"recent_channels": RECENT, "ahead_channels": AHEAD, "site_features": SITE, "candidates": CANDIDATES}),
-        **({"quantile_levels": QUANTILE_LEVELS, "width": 16} | given),
+        recent_channels=RECENT,
+        ahead_channels=AHEAD,
+        site_features=SITE,
+        candidates=CANDIDATES,
+        quantile_levels=QUANTILE_LEVELS,
+        **({"width": 16} | given),
     )
     net = ArrivalNet(shape).eval()
     if weight_scale is not None:
