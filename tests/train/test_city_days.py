@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 from datetime import time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch")
+
 from train_samples import NO_FAULTS, small_scenario
 
 from doseflow.domain.forecast import HORIZON_PERIODS
@@ -71,7 +75,7 @@ def test_what_came_goes_on_after_the_last_look_and_nothing_of_it_is_seen():
 def test_looks_are_five_minutes_apart_from_the_beginning_of_the_window_to_its_end():
     states, _ = lived(small_scenario(7))
     moments = [state.as_of for state in states]
-    assert {later - earlier for earlier, later in zip(moments, moments[1:], strict=False)} == {timedelta(minutes=5)}
+    assert {later - earlier for earlier, later in pairwise(moments)} == {timedelta(minutes=5)}
     local = [moment.astimezone(ZoneInfo(states[0].city.timezone)).time() for moment in (moments[0], moments[-1])]
     assert local == [time(9, 0), time(10, 55)]
 
