@@ -411,7 +411,8 @@ def covered_evenly(quantiles: Tensor, came: Tensor) -> Tensor:
 
     Whole numbers cannot be covered at 80 % exactly, and a bound that a count falls on would count for all of it. Spread
     evenly over half a unit to either side, as in a randomised probability integral transform (Czado, Gneiting and Held
-    2009, doi:10.1111/j.1541-0420.2009.01191.x), a calibrated forecast has 80 %.
+    2009, doi:10.1111/j.1541-0420.2009.01191.x), a calibrated forecast has 80 %, and up to 90 % where its lower bound is
+    nobody: no interval can leave out the lowest tenth of a count that is 0 more often than that.
     """
     low, high = quantiles[..., 0], quantiles[..., -1]
     # Nobody less than nobody comes: an interval from 0 holds all of the unit of 0.
