@@ -22,17 +22,20 @@ def booked_curve(state: CityState, params: BookingParams) -> FloatArray:
     expected of the periods that have been.
     """
     ahead = np.repeat(state.booked_people / _PERIODS_PER_BIN, _PERIODS_PER_BIN, axis=1)
-    known = np.isfinite(state.recent.booked_people)
-    # Periods of which nothing was told are taken to be like the first that is known, so that the shift has an edge.
-    first_known = np.where(known.any(axis=1), known.argmax(axis=1), HORIZON_PERIODS)
     appointments = np.concatenate([state.recent.booked_people, ahead], axis=1)
-    edge = np.take_along_axis(appointments, first_known[:, None], axis=1)
-    filled = np.where(np.isfinite(appointments), appointments, edge)
     early = _or_assumed(state.mean_early_minutes, params.assumed_early_minutes)
     no_show = _or_assumed(state.no_show_share, params.assumed_no_show_share)
     walk_ins = np.minimum(_or_assumed(state.walk_in_share, params.assumed_walk_in_share), MOST_WALK_INS_SHARE)
-    expected = _moved_earlier(filled, early) * ((1 - no_show) / (1 - walk_ins))[:, None]
-    return np.where(np.concatenate([known, np.isfinite(ahead)], axis=1), expected, np.nan)
+    expected = _moved_earlier(_going_on(appointments), early) * ((1 - no_show) / (1 - walk_ins))[:, None]
+    return np.where(np.isfinite(appointments), expected, np.nan)
+
+
+def _going_on(people: FloatArray) -> FloatArray:
+    """Unknown periods as the last known one before them, or else as the first known, so that the shift has an edge."""
+    known = np.isfinite(people)
+    last_known = np.maximum.accumulate(np.where(known, np.arange(people.shape[1]), -1), axis=1)
+    first_known = known.argmax(axis=1)[:, None]
+    return np.take_along_axis(people, np.where(last_known < 0, first_known, last_known), axis=1)
 
 
 def _moved_earlier(people: FloatArray, minutes: FloatArray) -> FloatArray:

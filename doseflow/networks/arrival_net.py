@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from doseflow.networks.count_head import CountQuantiles
 from doseflow.networks.neighbour_attention import FORBIDDEN, NeighbourAttention
-from doseflow.networks.sequence_encoders import encoder_of, latest_of
+from doseflow.networks.sequence_encoders import ENCODERS, encoder_of, latest_of
 
 WIDEST_CORRECTION_LOG = 1.5
 """The mean is at most exp(1.5), about 4.5, times what the plain expectations say, or that much under it."""
@@ -43,6 +43,8 @@ class ArrivalNetShape:
     attention_layers: int = 2
 
     def __post_init__(self) -> None:
+        if self.encoder not in ENCODERS:
+            raise ValueError(f"encoder: must be one of {', '.join(ENCODERS)}, got {self.encoder!r}")
         if self.width % self.heads:
             raise ValueError(f"width: must be a multiple of heads ({self.heads}), got {self.width}")
         if not 0 <= self.attention_layers <= 8:

@@ -53,6 +53,9 @@ class LstmEncoder(nn.Module):
         return latest
 
 
+ENCODERS = {"convolution": ConvolutionEncoder, "lstm": LstmEncoder}
+
+
 def encoder_of(name: str, channels: int, width: int) -> nn.Module:
     """
     The encoder of a name: `convolution` or `lstm`.
@@ -61,10 +64,9 @@ def encoder_of(name: str, channels: int, width: int) -> nn.Module:
     ------
     ValueError
     """
-    encoders = {"convolution": ConvolutionEncoder, "lstm": LstmEncoder}
-    if name not in encoders:
-        raise ValueError(f"encoder: must be one of {', '.join(encoders)}, got {name!r}")
-    made: nn.Module = encoders[name](channels, width)
+    if name not in ENCODERS:
+        raise ValueError(f"encoder: must be one of {', '.join(ENCODERS)}, got {name!r}")
+    made: nn.Module = ENCODERS[name](channels, width)
     return made
 
 

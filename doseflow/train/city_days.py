@@ -37,7 +37,7 @@ class DayTruth:
     """
     What came: people by cycle and site who arrived in the period after it, and doses given in it, both (C, S).
 
-    Cycle c is the c-th time that the day was looked at.
+    Cycle c is the c-th time that the day was looked at; after the last look they go on until the day is over.
     """
 
     arrived_people: FloatArray
@@ -57,16 +57,17 @@ class DayTruth:
 
 
 def live_day(scenario: Scenario, seed: int, look: Look) -> DayTruth:
-    """Live a day; `look` sees the state of every cycle, five minutes apart."""
+    """Live a day to its end; `look` sees the state of every cycle of the scenario's window, five minutes apart."""
     city = simulated_city_of(scenario, seed)
     history = _history_of(city)
     state = unknown_state(city.city, city.now)
     ends_at = datetime.combine(city.now_local.date(), scenario.window.ends_at, city.now_local.tzinfo)
     known: set[tuple[str, str | None]] = set()
     arrived, given = [], []
-    while not city.is_over and city.now < ends_at:
-        state = _folded(city, state, history, known)
-        look(state)
+    while not city.is_over:
+        if city.now < ends_at:
+            state = _folded(city, state, history, known)
+            look(state)
         before = city.world.totals
         city.advance(PERIOD_MINUTES)
         after = city.world.totals

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from doseflow.errors import TrainingWrong
 from doseflow.train.forecaster import QUICK, ForecasterParams, Trained, train_forecaster
 from doseflow.train.forecaster_bundle import write_forecaster_bundle
 
@@ -35,7 +36,7 @@ class TrainChoice:
 
         Raises
         ------
-        ValueError
+        TrainingWrong
             One of them is out of its range.
         """
         given = {
@@ -43,7 +44,12 @@ class TrainChoice:
             for name in ("num_days", "num_steps", "encoder", "attention_layers")
             if getattr(self, name) is not None
         }
-        return replace(QUICK if self.is_quick else ForecasterParams(), seed=self.seed, **given)
+        try:
+            params = replace(QUICK if self.is_quick else ForecasterParams(), seed=self.seed, **given)
+            params.shape()
+        except ValueError as error:
+            raise TrainingWrong(str(error)) from error
+        return params
 
 
 def train_and_bundle(choice: TrainChoice, console: Console) -> Trained:
@@ -53,7 +59,10 @@ def train_and_bundle(choice: TrainChoice, console: Console) -> Trained:
     Raises
     ------
     TrainingWrong
+    ModelWrong
+        What was exported does not answer as the net does.
     """
+    params = choice.params()
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as progress:
         tasks: dict[str, object] = {}
@@ -63,7 +72,7 @@ def train_and_bundle(choice: TrainChoice, console: Console) -> Trained:
                 tasks[what] = progress.add_task(what, total=total)
             progress.update(tasks[what], completed=done)  # type: ignore[arg-type]
 
-        trained = train_forecaster(choice.params(), choice.out, choice.device, say, choice.workers, choice.days_file)
+        trained = train_forecaster(params, choice.out, choice.device, say, choice.workers, choice.days_file)
     metrics = {"params": asdict(trained.params), "metrics": trained.metrics, "curve": trained.curve}
     (choice.out / "metrics.json").write_text(json.dumps(metrics, indent=1), encoding="utf-8")
     write_forecaster_bundle(trained, choice.out / "bundle")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -110,11 +111,13 @@ def train_forecaster(
     Raises
     ------
     TrainingWrong
-        The folder holds a checkpoint of other params, or the device is not there.
+        The folder holds a checkpoint of other params, it or the file of days cannot be written, or the device is not
+        there.
     """
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise TrainingWrong("--device: must be cpu on this machine, which has no CUDA device")
-    folder.mkdir(parents=True, exist_ok=True)
+    require_device(device)
+    require_writable("--out", folder / "checkpoint.part")
+    if days_file is not None:
+        require_writable("--days-file", part_of(days_file))
     run = TrainingRun(params, folder, device)
     orders = [DayOrder(seed) for seed in seeds_for("training", params.num_days)]
     if run.step < params.num_steps:
@@ -130,18 +133,58 @@ def learning_days(
         return lived(orders, "days to learn from", say, workers)
     kept: dict[DayOrder, TrainingDay] = {}
     if days_file.exists():
-        kept = pickle.loads(days_file.read_bytes())  # noqa: S301 - a file of the trainer's own, like any checkpoint
+        kept = kept_days(days_file)
     missing = [order for order in orders if order not in kept]
     if missing:
         kept |= dict(zip(missing, lived(missing, "days to learn from", say, workers), strict=True))
-        days_file.write_bytes(pickle.dumps(kept))
+        part_of(days_file).write_bytes(pickle.dumps(kept))
+        part_of(days_file).replace(days_file)
     return [kept[order] for order in orders]
+
+
+def kept_days(days_file: Path) -> dict[DayOrder, TrainingDay]:
+    """The days that a file keeps."""
+    try:
+        days = pickle.loads(days_file.read_bytes())  # noqa: S301 - a file of the trainer's own, like any checkpoint
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+        raise TrainingWrong(f"--days-file: {days_file} must be a file of days, which it is not: {error}") from error
+    if not isinstance(days, dict):
+        raise TrainingWrong(f"--days-file: {days_file} must be a file of days, which it is not")
+    return days
 
 
 def lived(orders: Sequence[DayOrder], what: str, say: Say, workers: int | None) -> list[TrainingDay]:
     """The days of orders, with progress."""
     done = iter(range(1, len(orders) + 1))
     return made_days(orders, workers, lambda: say(what, next(done), len(orders)))
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is written before it takes its name, so that it is whole or not there."""
+    return path.with_name(f"{path.name}.part")
+
+
+def require_writable(option: str, path: Path) -> None:
+    """Refuse a path that cannot be written, before hours of work end in it; nothing is left there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        path.unlink()
+    except OSError as error:
+        raise TrainingWrong(f"{option}: {path.parent} cannot be written to: {error.strerror}") from error
+
+
+def require_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device == "cpu":
+        return
+    if re.fullmatch(r"cuda(:\d{1,3})?", device) is None:
+        raise TrainingWrong(f"--device: must be cpu or cuda, got {device!r}")
+    if not torch.cuda.is_available():
+        raise TrainingWrong("--device: must be cpu on this machine, which has no CUDA device")
+    num_devices = torch.cuda.device_count()
+    if int(device.partition(":")[2] or 0) >= num_devices:
+        raise TrainingWrong(f"--device: must be below cuda:{num_devices} on this machine, got {device}")
 
 
 # --- a batch ---------------------------------------------------------------------------------------------------------
@@ -292,8 +335,11 @@ class TrainingRun:
         (self.folder / "curve.json").write_text(json.dumps(self.curve, indent=1), encoding="utf-8")
 
     def _resume(self) -> None:
-        state: dict[str, Any] = torch.load(self._checkpoint_path, map_location=self.device, weights_only=True)
-        if ForecasterParams(**state["params"]) != self.params:
+        try:
+            state: dict[str, Any] = torch.load(self._checkpoint_path, map_location=self.device, weights_only=True)
+        except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
+            raise TrainingWrong(f"--out: {self._checkpoint_path} cannot be read as a checkpoint; remove it") from error
+        if state["params"] != asdict(self.params):
             raise TrainingWrong(
                 f"--out: {self._checkpoint_path} was made with other parameters; give another folder or remove it"
             )
@@ -365,7 +411,8 @@ def covered_evenly(quantiles: Tensor, came: Tensor) -> Tensor:
 
     Whole numbers cannot be covered at 80 % exactly, and a bound that a count falls on would count for all of it. Spread
     evenly over half a unit to either side, as in a randomised probability integral transform (Czado, Gneiting and Held
-    2009, doi:10.1111/j.1541-0420.2009.01191.x), a calibrated forecast has 80 %.
+    2009, doi:10.1111/j.1541-0420.2009.01191.x), a calibrated forecast has 80 %, and up to 90 % where its lower bound is
+    nobody: no interval can leave out the lowest tenth of a count that is 0 more often than that.
     """
     low, high = quantiles[..., 0], quantiles[..., -1]
     # Nobody less than nobody comes: an interval from 0 holds all of the unit of 0.

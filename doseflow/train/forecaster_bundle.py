@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doseflow import __version__
+from doseflow.errors import ModelWrong
+from doseflow.export.onnx_check import largest_difference
 from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
 from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
 from doseflow.networks.arrival_net import input_names
-from doseflow.serve.bundle import write_bundle
+from doseflow.serve.bundle import GOLDEN_TOLERANCE, write_bundle
 from doseflow.serve.manifest import Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.forecaster import QUICK, ForecasterParams, Trained
@@ -23,10 +25,22 @@ GOLDEN_SEED, GOLDEN_CYCLES = 900_001, 3
 
 
 def write_forecaster_bundle(trained: Trained, folder: Path) -> Manifest:
-    """Write the bundle of a trained net; golden inputs are cycles of a day that no training saw."""
+    """
+    Write the bundle of a trained net; golden inputs are cycles of a day that no training saw.
+
+    Raises
+    ------
+    ModelWrong
+        ONNX Runtime does not answer as the net does.
+    """
     inputs = golden_inputs(training_day(DayOrder(GOLDEN_SEED, stride=40, missing_share=0.05)))
     model = onnx_bytes(trained.net, inputs, OUTPUTS, no_batch=TOPOLOGY)
-    return write_bundle(folder, model, inputs, outputs_of(trained.net, inputs, OUTPUTS), facts_of(trained))
+    difference = largest_difference(trained.net, model, inputs, OUTPUTS, no_batch=TOPOLOGY)
+    if not difference <= GOLDEN_TOLERANCE:
+        raise ModelWrong(f"model.onnx: must be within {GOLDEN_TOLERANCE} of the net, got {difference:.2g}")
+    facts = facts_of(trained)
+    facts["metrics"] = trained.metrics | {"onnx_largest_difference": difference}
+    return write_bundle(folder, model, inputs, outputs_of(trained.net, inputs, OUTPUTS), facts)
 
 
 def golden_inputs(day: TrainingDay) -> dict[str, NDArray[Any]]:

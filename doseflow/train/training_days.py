@@ -15,7 +15,7 @@ from doseflow.domain.city import FloatArray
 from doseflow.domain.state import CityState
 from doseflow.forecast.booked_arrivals import BookingParams
 from doseflow.forecast.bookings_first import BookingsFirst
-from doseflow.forecast.net_inputs import Inputs, net_inputs
+from doseflow.forecast.net_inputs import NET_INPUTS_VERSION, Inputs, net_inputs
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.ports import Forecaster
 from doseflow.simulate.scenario import Scenario
@@ -58,6 +58,8 @@ class DayOrder:
     with_peers: bool = False
     missing_share: float | None = None
     """Share of reports that are lost, instead of what the seed says."""
+    inputs_version: int = NET_INPUTS_VERSION
+    """Days that a file keeps are not taken for those of other inputs."""
 
 
 def training_day(order: DayOrder) -> TrainingDay:
