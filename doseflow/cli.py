@@ -343,15 +343,15 @@ def main() -> None:
     try:
         app()
     except NotFound as error:
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, highlight=False)
         raise SystemExit(1) from None
     except DoseflowError as error:
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, highlight=False)
         raise SystemExit(2) from None
     except OSError as error:
         if error.filename is None:
             raise
-        err.print(f"{error.filename}: {error.strerror}", markup=False)
+        err.print(f"{error.filename}: {error.strerror}", markup=False, highlight=False)
         raise SystemExit(2) from None
     except ModuleNotFoundError as error:
         err.print(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from doseflow.evaluate.comparison import ALL_FAMILIES
 from doseflow.evaluate.planners import BOUND, FORECASTER_MARK, INFORMED
 
 LANGUAGES = ("en", "zh")
@@ -48,8 +49,9 @@ FAMILY_WORDS: dict[str, Words] = {
     "stale_reports": Words("Missing reports", "上报中断"),
     "early_arrivals": Words("Early arrivals", "提前到达"),
     "rain": Words("Rain", "降雨"),
+    ALL_FAMILIES: Words("All", "全部"),
 }
-"""The packaged families of days."""
+"""The packaged families of days, and all of them together."""
 
 
 class MeasureWords(NamedTuple):

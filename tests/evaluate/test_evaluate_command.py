@@ -192,7 +192,10 @@ def test_a_value_set_for_all_scenarios_reaches_every_run_and_every_figure(run, m
     figures = orjson.loads((tmp_path / "figures.json").read_bytes())["figures"]
     assert all((one["params"]["absent_share"], one["params"]["walk_in_share"]) == (0, 0.2) for one in figures)
     assert "Set in every scenario: absent_share = 0" in done.stdout
-    assert "<code>absent_share = 0</code>, <code>walk_in_share = 0.2</code>" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<span lang="en">Rain</span><span lang="zh">降雨</span> <code>rain</code>' in page
+    assert '<dd class="as-written" lang="en">It rains from noon' in page
+    assert "<code>absent_share = 0</code>, <code>walk_in_share = 0.2</code>" in page
     plain = {one.name: one for one in packaged_scenarios("training")}
     assert all(
         scenario_digest(one.scenario) != scenario_digest(plain[one.scenario.name])
