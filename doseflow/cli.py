@@ -173,6 +173,9 @@ def evaluate(
     planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
     suite: Annotated[str | None, typer.Option(help="heldout, training, czech or sizes; heldout when left out.")] = None,
     scenario: Annotated[list[Path] | None, typer.Option(help="A scenario file of your own; repeat it.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="NAME=NUMBER: a value of the simulator, in every scenario; repeat it.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Days of each scenario.")] = 30,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
     results: Annotated[Path, typer.Option(help="Finished runs are kept there; the same command goes on.")] = Path(
@@ -184,7 +187,7 @@ def evaluate(
 ) -> None:
     """Compare planners on the same simulated days; exit 1 when a run failed."""
     from doseflow.bench.figures import write_figures
-    from doseflow.evaluate.command import EvaluateChoice
+    from doseflow.evaluate.command import EvaluateChoice, params_of
     from doseflow.evaluate.command import evaluate as play_and_compare
     from doseflow.evaluate.progress import RunProgress
     from doseflow.evaluate.report_page import require_report_libraries, write_report
@@ -196,7 +199,14 @@ def evaluate(
     for option, path in (("--json", json_path), ("--report", report)):
         _check_writable(option, path)
     choice = EvaluateChoice(
-        tuple(planner or ()), suite, tuple(scenario or ()), seeds, results, keep_old=keep_old, workers=workers
+        planners=tuple(planner or ()),
+        suite=suite,
+        scenario_paths=tuple(scenario or ()),
+        params=params_of(param or ()),
+        num_seeds=seeds,
+        results=results,
+        keep_old=keep_old,
+        workers=workers,
     )
     try:
         with RunProgress(err) as progress:
@@ -205,7 +215,7 @@ def evaluate(
         err.print("stopped; the same command goes on where it stopped")
         raise typer.Exit(1) from None
     figures = outcome.comparison.figures()
-    print_comparison(figures, outcome.comparison.planners, out)
+    print_comparison(outcome.comparison, out)
     if json_path is not None:
         write_figures(json_path, figures)
     if report is not None:
@@ -422,15 +432,15 @@ def main() -> None:
     try:
         app()
     except NotFound as error:
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, highlight=False)
         raise SystemExit(1) from None
     except DoseflowError as error:
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, highlight=False)
         raise SystemExit(2) from None
     except OSError as error:
         if error.filename is None:
             raise
-        err.print(f"{error.filename}: {error.strerror}", markup=False)
+        err.print(f"{error.filename}: {error.strerror}", markup=False, highlight=False)
         raise SystemExit(2) from None
     except ModuleNotFoundError as error:
         err.print(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from doseflow.errors import InputWrong
@@ -23,11 +23,19 @@ FIRST_SEED = 1
 
 @dataclass(frozen=True)
 class EvaluateChoice:
-    """What is to be compared; no planners are the whole ladder, no scenarios the suite `heldout`."""
+    """
+    What is to be compared; no planners are the whole ladder, no scenarios the suite `heldout`.
+
+    Parameters
+    ----------
+    params
+        Values of the simulator for every scenario, over those of its file.
+    """
 
     planners: tuple[str, ...] = ()
     suite: str | None = None
     scenario_paths: tuple[Path, ...] = ()
+    params: Mapping[str, float] = field(default_factory=dict)
     num_seeds: int = 30
     results: Path = Path("var/evaluate.jsonl")
     keep_old: bool = False
@@ -87,12 +95,12 @@ def evaluate(
     begin(len(runs), len(runs) - len(to_play))
     play_all(to_play, settings, code, choice.workers, _keeper(results, rows, advance))
     chosen = tuple(rows[run.key] for run in runs if run.key in rows)
-    return Evaluation(chosen, compare(chosen, planners), scenarios, seeds)
+    return Evaluation(chosen, compare(chosen, planners, choice.params), scenarios, seeds)
 
 
 def scenarios_of(choice: EvaluateChoice) -> tuple[Scenario, ...]:
     """
-    The scenarios of files, and of the suite; the suite `heldout` where neither is named.
+    The scenarios of files, and of the suite, with the chosen values; the suite `heldout` where neither is named.
 
     Raises
     ------
@@ -106,7 +114,38 @@ def scenarios_of(choice: EvaluateChoice) -> tuple[Scenario, ...]:
     for name in names:
         if names.count(name) > 1:
             raise InputWrong(f"--scenario: the name {name!r} is given more than once")
-    return scenarios
+    return tuple(_with_params(scenario, choice.params) for scenario in scenarios)
+
+
+def params_of(texts: Sequence[str]) -> dict[str, float]:
+    """
+    Values of the simulator from texts such as `absent_share=0`.
+
+    Raises
+    ------
+    InputWrong
+    """
+    params: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputWrong(f"--param: must be NAME=NUMBER, such as absent_share=0, got {text!r}") from None
+        if name in params:
+            raise InputWrong(f"--param: {name} is given more than once")
+        params[name] = number
+    return params
+
+
+def _with_params(scenario: Scenario, params: Mapping[str, float]) -> Scenario:
+    try:
+        changed = replace(scenario, params=scenario.params | dict(params)) if params else scenario
+        changed.simulation_params()  # values that do not go together are found here, before anything is played
+    except ValueError as error:
+        where = "--param" if params else "--scenario"
+        raise InputWrong(f"{where}: scenario {scenario.name}: {error}") from error
+    return changed
 
 
 def _keeper(results: ResultsFile, rows: dict[RunKey, Row], advance: Callable[[Row], None]) -> Callable[[Row], None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from doseflow.bench.figures import Figure
 from doseflow.domain.city import FloatArray
 from doseflow.evaluate.measures import MEASURES
 from doseflow.evaluate.planners import BOUND, NAIVE, REFERENCE, RULES, policy_of
-from doseflow.evaluate.resampling import Resampled, interval95, resampled_mean
+from doseflow.evaluate.resampling import FEWEST_SURE_SEEDS, Resampled, interval95, resampled_mean
 from doseflow.evaluate.run import Row
 
 ALL_FAMILIES = "all"
@@ -24,6 +24,7 @@ DIFFERENCES = {
     "busy_block_share": "busy_block_difference_share",
 }
 """Measures that are also given as the difference to the rules of the same days."""
+UNSURE = f"fewer than {FEWEST_SURE_SEEDS} seeds: the interval is too narrow to be a 95 % interval"
 
 Pick = Callable[[FloatArray], FloatArray]
 """Takes one figure out of means (P, M) or out of their resamples (B, P, M)."""
@@ -31,25 +32,48 @@ Pick = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class FamilyDays:
-    """The days of a family, or of all, that every planner has played: means, resamples, and which seeds."""
+    """
+    The days of a family, or of all, that every planner has played: means, resamples, and which seeds.
+
+    `fewest_seeds` is the number of days of the scenario that has the fewest.
+    """
 
     family: str
     means: Resampled
     num_days: int
     seeds: tuple[int, ...]
+    fewest_seeds: int
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether there are intervals that are too narrow for what they claim."""
+        return len(self.means.draws) > 0 and self.fewest_seeds < FEWEST_SURE_SEEDS
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Planners in their order and the families they were compared in, the last one `all`."""
+    """
+    Planners in their order and the families they were compared in, the last one `all`.
+
+    Parameters
+    ----------
+    params
+        Values of the simulator that were set for every scenario; they stand in the `params` of each figure.
+    """
 
     planners: tuple[str, ...]
     families: tuple[FamilyDays, ...]
+    params: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether any interval is too narrow, for want of days."""
+        return any(days.is_unsure for days in self.families)
 
     def figures(self) -> list[Figure]:
         """Every figure of every planner and family."""
         return [
-            figure
+            replace(figure, params=figure.params | dict(self.params))
             for days in self.families
             for planner in self.planners
             for figure in (*self._measured(planner, days), *self._compared(planner, days))
@@ -84,11 +108,16 @@ class Comparison:
         return lambda of: of[(..., *at)]
 
 
-def compare(rows: Sequence[Row], planners: Sequence[str]) -> Comparison:
+def compare(rows: Sequence[Row], planners: Sequence[str], params: Mapping[str, float] | None = None) -> Comparison:
     """
     Compare planners on the days that all of them have played to the end.
 
     A day that failed under one planner counts for none, so that everybody is judged on the same days.
+
+    Parameters
+    ----------
+    params
+        Values of the simulator that were set for every scenario.
     """
     by_scenario = _by_scenario(rows)
     by_family: dict[str, list[FamilyDays]] = {}
@@ -98,11 +127,11 @@ def compare(rows: Sequence[Row], planners: Sequence[str]) -> Comparison:
             continue
         values = np.array([[_values(of_scenario[planner][seed]) for seed in seeds] for planner in planners])
         family = next(iter(of_scenario[planners[0]].values()))["family"]
-        days = FamilyDays(scenario, resampled_mean(values, stream), len(seeds), seeds)
+        days = FamilyDays(scenario, resampled_mean(values, stream), len(seeds), seeds, len(seeds))
         by_family.setdefault(family, []).append(days)
     families = [_together(family, of_family) for family, of_family in by_family.items()]
     everything = [_together(ALL_FAMILIES, families)] if families else []
-    return Comparison(tuple(planners), (*families, *everything))
+    return Comparison(tuple(planners), (*families, *everything), params or {})
 
 
 def _by_scenario(rows: Sequence[Row]) -> dict[str, dict[str, dict[int, Row]]]:
@@ -127,7 +156,8 @@ def _together(family: str, parts: Sequence[FamilyDays]) -> FamilyDays:
     first, *others = parts
     seeds = sorted({seed for part in parts for seed in part.seeds})
     means = first.means.mean_with([part.means for part in others])
-    return FamilyDays(family, means, sum(part.num_days for part in parts), tuple(seeds))
+    num_days, fewest = sum(part.num_days for part in parts), min(part.fewest_seeds for part in parts)
+    return FamilyDays(family, means, num_days, tuple(seeds), fewest)
 
 
 def _figure(
@@ -140,16 +170,18 @@ def _figure(
     target: float | None = None,
 ) -> Figure:
     value = float(of(days.means.point))
+    interval = interval95(of(days.means.draws))
+    notes = f"seeds {seed_ranges(days.seeds)}"
     return Figure(
         name,
         value,
         unit,
         {"planner": planner, "family": days.family},
         n=days.num_days,
-        ci95=interval95(of(days.means.draws)),
+        ci95=interval,
         target=target,
         met=None if target is None else value <= target,
-        notes=f"seeds {seed_ranges(days.seeds)}",
+        notes=f"{notes}; {UNSURE}" if days.is_unsure and interval is not None else notes,
     )
 
 

@@ -11,7 +11,7 @@ from doseflow.evaluate.run import Row
 
 
 class RunProgress:
-    """A bar while runs are played; a context."""
+    """A bar while runs are played; a context. It shows nothing before `begin`, so that a refusal stands alone."""
 
     def __init__(self, console: Console) -> None:
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
@@ -19,20 +19,23 @@ class RunProgress:
         remaining = TimeRemainingColumn()
         self._progress = Progress(*columns, TextColumn("left"), remaining, console=console, speed_estimate_period=1800)
         self._task = self._progress.add_task("runs", total=None)
+        self._has_begun = False
         self._num_failed = 0
 
     def __enter__(self) -> RunProgress:
-        self._progress.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._has_begun:
+            self._progress.stop()
 
     def begin(self, total: int, done: int) -> None:
         """How many runs there are, and how many were done before."""
         self._progress.update(self._task, total=total, completed=done)
+        self._has_begun = True
+        self._progress.start()
 
     def advance(self, row: Row) -> None:
         """One more has ended."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from doseflow.bench.figures import Figure
 from doseflow.evaluate.planners import REFERENCE
 from doseflow.evaluate.report_words import BOUNDS, Words, planner_words
+from doseflow.evaluate.resampling import FEWEST_SURE_SEEDS
 
 Figures = Mapping[tuple[str, str], Figure]
 """Figures of all days by planner and name."""
@@ -22,6 +23,15 @@ def headline(figures: Figures, planners: Sequence[str]) -> Words:
     if REFERENCE not in waits or best == REFERENCE:
         return _shortest(best, waits[best], is_reference=best == REFERENCE and len(runnable) > 1)
     return _against_reference(best, waits, figures.get((best, "wait_reduction_share")))
+
+
+def unsure_words() -> Words:
+    """What is to be said of intervals from few days."""
+    return Words(
+        f"Fewer than {FEWEST_SURE_SEEDS} days of a scenario were played. The intervals on this page are then too narrow"
+        " to be 95 % intervals: read them as a first look and play more days.",
+        f"部分情景模拟日少于 {FEWEST_SURE_SEEDS} 天，本页区间偏窄，达不到 95% 的可靠程度，仅供初步参考，请增加模拟日。",
+    )
 
 
 def _shortest(best: str, wait: Figure, *, is_reference: bool) -> Words:

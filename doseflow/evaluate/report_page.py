@@ -15,9 +15,9 @@ from doseflow.errors import EnvironmentUnfit
 from doseflow.evaluate.command import Evaluation
 from doseflow.evaluate.comparison import ALL_FAMILIES, seed_ranges
 from doseflow.evaluate.planners import BOUND, REFERENCE, RULES
-from doseflow.evaluate.report_headline import headline
+from doseflow.evaluate.report_headline import headline, unsure_words
 from doseflow.evaluate.report_plots import MAX_CURVES, day_plot, dot_plot, family_plot
-from doseflow.evaluate.report_words import MEASURE_WORDS, PLOTTED, planner_words
+from doseflow.evaluate.report_words import MEASURE_WORDS, PLOTTED, family_words, planner_words
 from doseflow.evaluate.run import Row
 
 TEMPLATE = Path(__file__).parent / "report.html.j2"
@@ -65,6 +65,8 @@ def report_html(outcome: Evaluation) -> str:
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return page.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         headline=headline(of_all, planners),
+        unsure=unsure_words() if comparison.is_unsure else None,
+        params=comparison.params,
         plots=[(MEASURE_WORDS[name], _plot(name, of_all, planners)) for name in PLOTTED] if has_days else [],
         family_plot=family_plot("mean_wait_minutes", figures, few) if has_days else None,
         day=day,
@@ -73,7 +75,7 @@ def report_html(outcome: Evaluation) -> str:
         else None,
         measures=MEASURE_WORDS,
         table=[(planner_words(one), one, _cells(of_all, one)) for one in planners],
-        scenarios=outcome.scenarios,
+        scenarios=[(family_words(one.family), one) for one in outcome.scenarios],
         seeds=seed_ranges(outcome.seeds),
         num_days=comparison.families[-1].num_days if has_days else 0,
         failed=outcome.failed,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from doseflow.bench.figures import Figure
-from doseflow.evaluate.report_words import BOUNDS, LANGUAGES, MEASURE_WORDS, Words, planner_words
+from doseflow.evaluate.report_words import BOUNDS, LANGUAGES, MEASURE_WORDS, Words, family_words, planner_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -66,7 +66,7 @@ def _family_plot(name: str, figures: Sequence[Figure], planners: Sequence[str], 
         axes.plot(
             list(points.values()), [families.index(one) for one in points], "o", color=ink, label=label, alpha=0.85
         )
-    axes.set_yticks(range(len(families)), [one.replace("_", " ") for one in families])
+    axes.set_yticks(range(len(families)), [getattr(family_words(one), language) for one in families])
     axes.set_ylim(len(families) - 0.5, -0.5)
     axes.margins(x=0.1)
     axes.set_xlim(left=0)

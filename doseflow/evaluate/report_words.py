@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from doseflow.evaluate.comparison import ALL_FAMILIES
 from doseflow.evaluate.planners import BOUND, FORECASTER_MARK, INFORMED
 
 LANGUAGES = ("en", "zh")
@@ -33,6 +34,24 @@ PLANNER_WORDS: dict[str, Words] = {
 }
 BOUNDS = (INFORMED, BOUND)
 """Planners that know what no city knows; they are never called the best."""
+
+FAMILY_WORDS: dict[str, Words] = {
+    "ordinary": Words("Ordinary day", "平常日"),
+    "surge": Words("Surge", "人流激增"),
+    "surge_wave": Words("Waves of people", "人流波峰"),
+    "campaign_start": Words("Campaign start", "接种活动首日"),
+    "walk_in_rush": Words("Walk-in rush", "未预约人流高峰"),
+    "staff_absence": Words("Staff absence", "人员缺勤"),
+    "site_closed": Words("Sites closed", "接种点关闭"),
+    "fridge_failure": Words("Fridge failure", "冰箱故障"),
+    "supply_cut": Words("Supply cut", "疫苗供应削减"),
+    "late_vans": Words("Late vans", "配送车晚点"),
+    "stale_reports": Words("Missing reports", "上报中断"),
+    "early_arrivals": Words("Early arrivals", "提前到达"),
+    "rain": Words("Rain", "降雨"),
+    ALL_FAMILIES: Words("All", "全部"),
+}
+"""The packaged families of days, and all of them together."""
 
 
 class MeasureWords(NamedTuple):
@@ -132,3 +151,9 @@ def planner_words(name: str) -> Words:
     policy, mark, forecaster = name.partition(FORECASTER_MARK)
     words = PLANNER_WORDS.get(policy, Words(policy, policy))
     return Words(*(f"{one} · {forecaster}" for one in words)) if mark else words
+
+
+def family_words(name: str) -> Words:
+    """A family of days in words; its own name where it is not a packaged one."""
+    plain = name.replace("_", " ")
+    return FAMILY_WORDS.get(name, Words(plain, plain))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 
 import orjson
@@ -42,13 +43,13 @@ class ResultsFile:
             known = scenario_digests.get(row["scenario"], row["scenario_digest"])
             if row["scenario_digest"] != known:
                 raise InputWrong(
-                    f"--results: line {line_no} of {self._path} was made by another scenario {row['scenario']};"
-                    " give another file"
+                    f"--results: line {line_no} of {self._path} was made by another scenario {row['scenario']},"
+                    f" or with another --param; {self._way_out()}"
                 )
             if not keep_old and row["code_digest"] != code:
                 raise InputWrong(
-                    f"--results: line {line_no} of {self._path} was made by other code; give another file or --keep-old"
-                    " to count what is there"
+                    f"--results: line {line_no} of {self._path} was made by other code; {self._way_out()},"
+                    " or count what is there with --keep-old"
                 )
             rows[row["planner"], row["scenario"], row["seed"]] = row
         return rows
@@ -60,6 +61,14 @@ class ResultsFile:
             file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
             file.flush()
             os.fsync(file.fileno())
+
+    def _way_out(self) -> str:
+        return f"begin anew with --results {self._free_path()}, or remove {self._path}"
+
+    def _free_path(self) -> Path:
+        """A name beside this file that nobody has."""
+        numbered = (self._path.with_stem(f"{self._path.stem}-{number}") for number in count(2))
+        return next(path for path in numbered if not path.exists())
 
     def _whole_lines(self) -> list[bytes]:
         if not self._path.exists():

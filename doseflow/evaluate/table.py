@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from doseflow.bench.figures import Figure
-from doseflow.evaluate.comparison import ALL_FAMILIES
+from doseflow.evaluate.comparison import ALL_FAMILIES, UNSURE, Comparison
 
 COLUMNS: tuple[tuple[str, str, float, str], ...] = (
     ("mean_wait_minutes", "mean wait min", 1, ".1f"),
@@ -27,19 +27,31 @@ ONLY_WHERE_TOLD = {"forecast_gap_closed_share"}
 """Columns that are left out where no planner has the figure."""
 
 
-def print_comparison(figures: Sequence[Figure], planners: Sequence[str], console: Console) -> None:
-    """Print all days: a line a planner, each figure with its 95 % interval."""
-    by_name = {(one.params["planner"], one.name): one for one in figures if one.params["family"] == ALL_FAMILIES}
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print all days: a line a planner, each figure with its 95 % interval; a note where that is too narrow."""
+    lines = _aligned(_cells(comparison))
+    lines += [f"Set in every scenario: {name} = {value:g}" for name, value in comparison.params.items()]
+    lines += [f"Note: {UNSURE}."] if comparison.is_unsure else []
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _cells(comparison: Comparison) -> list[list[str]]:
+    of_all = [one for one in comparison.figures() if one.params["family"] == ALL_FAMILIES]
+    by_name = {(one.params["planner"], one.name): one for one in of_all}
     told = {name for _, name in by_name}
     columns = [one for one in COLUMNS if one[0] in told or one[0] not in ONLY_WHERE_TOLD]
     lines = [["planner", *(heading for _, heading, _, _ in columns)]]
-    for planner in planners:
+    for planner in comparison.planners:
         cells = (_cell(by_name.get((planner, name)), factor, form) for name, _, factor, form in columns)
         lines.append([planner, *cells])
+    return lines
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        console.print(padded.rstrip(), markup=False, highlight=False, soft_wrap=True)
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return [line.rstrip() for line in padded]
 
 
 def _cell(figure: Figure | None, factor: float, form: str) -> str:

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from doseflow.errors import ScenarioWrong
 from doseflow.intake.refusal_sentences import first_problem, got
 from doseflow.simulate.scenario import Scenario
+from doseflow.simulate.toml_refusal import toml_refusal
 
 PACKAGED = files("doseflow.simulate") / "scenarios"
 SUITES = ("training", "heldout", "czech", "sizes")
@@ -23,6 +24,7 @@ MAX_FILE_BYTES = 1_000_000
 
 _SCENARIO = TypeAdapter(Scenario)
 _KIND_IN_PATH = re.compile(r"^(incidents\.\d+)\.[a-z_]+\.(?=\w)")
+_NAME_FORM = "must be small letters, digits and _ that begin with a letter or digit"
 _TAGS = ("union_tag_invalid", "union_tag_not_found")
 
 
@@ -59,11 +61,14 @@ def scenario_from_toml(content: bytes) -> Scenario:
         The text names the field and the bound.
     """
     try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        table = tomllib.loads(text)
         _refuse_not_finite(table, "")
         # Strict reading of JSON takes a time from its text and a number only from a number.
         document = orjson.dumps(table)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, orjson.JSONEncodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioWrong(toml_refusal(error, text)) from error
+    except (UnicodeDecodeError, orjson.JSONEncodeError, RecursionError) as error:
         raise ScenarioWrong(f"scenario: must be TOML in UTF-8: {error}") from error
     try:
         return _SCENARIO.validate_json(document)
@@ -96,7 +101,9 @@ def packaged_scenario(name: str) -> Scenario:
     """
     by_name = {one.name: one for one in _packaged()}
     if name not in by_name:
-        raise ScenarioWrong(f"scenario: must be one of {', '.join(by_name)}, or the path of a file, got {name!r}")
+        raise ScenarioWrong(
+            f"scenario: must be one of {', '.join(by_name)}, got {name!r}; scenario_from_file reads a file"
+        )
     return by_name[name]
 
 
@@ -121,9 +128,13 @@ def _packaged() -> tuple[Scenario, ...]:
 
 
 def _problem(error: ValidationError) -> tuple[str, str]:
-    first = error.errors(include_url=False)[0]
+    problems = error.errors(include_url=False)
+    first = problems[0]
     if first["type"] not in _TAGS:
         field, reason = first_problem(error, "scenario")
+        if first["type"] == "string_pattern_mismatch":
+            others = reason[reason.rindex(" (") :] if len(problems) > 1 else ""
+            reason = f"{_NAME_FORM}, got {got(first['input'])}{others}"
         # The path has the incident's kind in it, which the file has not.
         return _KIND_IN_PATH.sub(r"\1.", field), reason
     at = ".".join(str(step) for step in (*first["loc"], "kind"))

@@ -21,6 +21,7 @@ from doseflow.simulate.draws import Draws, NumpyDraws
 from doseflow.simulate.duty import people_at_work
 from doseflow.simulate.period import transition
 from doseflow.simulate.scenario import Scenario
+from doseflow.simulate.scenario_file import packaged_scenario
 from doseflow.simulate.scenario_worlds import ScenarioWorlds, scenario_worlds
 from doseflow.simulate.vials import is_usable, usable_doses
 from doseflow.simulate.world import NUM_SERVED, World
@@ -55,14 +56,24 @@ class CityVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
     Parameters
     ----------
     scenario
-        Of any suite; the learning ones are named `training`.
+        Of any suite, or the name of a packaged one; those to learn on are the suite `training`. One of your own:
+        `scenario_file.scenario_from_file(path)`.
     num_envs
         Days at once.
+
+    Raises
+    ------
+    ScenarioWrong
+        No packaged scenario has the name; the text gives those that there are.
     """
 
-    def __init__(self, scenario: Scenario, num_envs: int = 1) -> None:
+    def __init__(self, scenario: Scenario | str, num_envs: int = 1) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs: must be at least 1, got {num_envs}")
+        if isinstance(scenario, str):
+            scenario = packaged_scenario(scenario)
+        if not isinstance(scenario, Scenario):
+            raise TypeError(f"scenario: must be a Scenario or the name of a packaged one, got {scenario!r}")
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
         self._scenario = scenario

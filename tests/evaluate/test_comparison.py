@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from evaluate_samples import row
 
-from doseflow.evaluate.comparison import compare, seed_ranges
+from doseflow.evaluate.comparison import UNSURE, compare, seed_ranges
 
 
 def figures_of(rows, planners):
@@ -22,7 +22,22 @@ def test_a_reduction_is_the_ratio_of_means_not_the_mean_of_ratios():
     rows = days("static", [10.0, 90.0]) + days("rules", [5.0, 85.0])
     figure = figures_of(rows, ("static", "rules"))["rules", "small", "wait_reduction_share"]
     assert figure.value == pytest.approx(0.1)
-    assert (figure.n, figure.notes) == (2, "seeds 1-2")
+    assert (figure.n, figure.notes) == (2, f"seeds 1-2; {UNSURE}")
+
+
+def test_ten_days_of_every_scenario_are_sure_and_fewer_of_one_are_not():
+    many = [row("static", seed, mean_wait_minutes=float(seed)) for seed in range(1, 11)]
+    assert not compare(many, ("static",)).is_unsure
+    assert {one.notes for one in compare(many, ("static",)).figures()} == {"seeds 1-10"}
+    few = [row("static", seed, "other", "other", mean_wait_minutes=float(seed)) for seed in range(1, 10)]
+    both = compare([*many, *few], ("static",))
+    assert both.is_unsure
+    unsure = {one.params["family"] for one in both.figures() if UNSURE in one.notes}
+    assert unsure == {"other", "all"}
+
+
+def test_one_day_has_no_interval_that_could_be_too_narrow():
+    assert not compare([row("static", 1)], ("static",)).is_unsure
 
 
 def test_the_gap_closed_runs_from_the_rules_to_the_bound():

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from evaluate_samples import row
 
-from doseflow.evaluate.comparison import compare
+from doseflow.evaluate.comparison import ALL_FAMILIES, compare
 from doseflow.evaluate.measures import MEASURES
 from doseflow.evaluate.planners import LADDER
-from doseflow.evaluate.report_words import MEASURE_WORDS, PLANNER_WORDS
+from doseflow.evaluate.report_words import FAMILY_WORDS, MEASURE_WORDS, PLANNER_WORDS
+from doseflow.simulate.scenario_file import packaged_scenarios
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 
@@ -29,3 +30,4 @@ def test_every_figure_stands_in_the_tables_and_nothing_else():
 def test_the_report_has_words_for_what_it_shows():
     assert set(PLANNER_WORDS) >= set(LADDER)
     assert set(MEASURE_WORDS) <= set(MEASURES) | {"gap_closed_share"}
+    assert set(FAMILY_WORDS) == {one.family for one in packaged_scenarios()} | {ALL_FAMILIES}

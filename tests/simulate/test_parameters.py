@@ -31,6 +31,16 @@ def test_the_docs_list_every_parameter_with_its_value_its_range_and_its_source()
     ]
 
 
+def test_what_the_docs_say_to_sweep_is_accepted():
+    page = DOCS.read_text(encoding="utf-8").split("**What is worth sweeping**")[1].split("**Which have")[0]
+    rows = re.findall(r"^\| (`[^|]+) \| ([\d., to]+) \|", page, re.MULTILINE)
+    assert len(rows) == 8
+    for names, ranges in rows:
+        for name, ends in zip(re.findall(r"`(\w+)`", names), ranges.split(", ") * 2, strict=False):
+            low, high = map(float, ends.split(" to "))
+            assert SOURCES[name].low <= low < high <= SOURCES[name].high
+
+
 @pytest.mark.parametrize(("name", "value"), [("no_show_share", 1.5), ("step_minutes", 0), ("refusal_share", -0.1)])
 def test_a_value_out_of_its_range_is_refused_by_name(name, value):
     with pytest.raises(ValueError, match=f"{name}: must lie in .* got {value}"):

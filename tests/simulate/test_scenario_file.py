@@ -43,6 +43,7 @@ city = "synthetic:50"
 days = ["saturday"]
 offered_load_share = 0.85
 """
+NAME_FORM = "must be small letters, digits and _ that begin with a letter or digit"
 SURGE = """
 [[incidents]]
 kind = "surge"
@@ -61,7 +62,27 @@ def replaced(old: str, new: str, incident: str = "") -> str:
 
 REFUSED = [
     (replaced('name = "market_day"', ""), "name: must be given"),
-    (replaced("market_day", "Market Day"), "name: "),
+    (replaced("market_day", "Market Day"), f'name: {NAME_FORM}, got "Market Day"'),
+    (replaced('"surge"', '"Überfall"'), f'family: {NAME_FORM}, got "Überfall"'),
+    (
+        replaced("market_day", "Market Day").replace("0.85", "7"),
+        f'name: {NAME_FORM}, got "Market Day" (1 more problem)',
+    ),
+    (replaced('city = "', 'name = "other"\ncity = "'), "name: must be given only once, and is given again in line 5"),
+    (GOOD + '\ndays = [\n"monday",\n]\n', "days: must be given only once, and is given again in line 9"),
+    (
+        GOOD + "[params]\nno_show_share = 0.1\nno_show_share = 0.2",
+        "params.no_show_share: must be given only once, and is given again in line 10",
+    ),
+    (GOOD + "[window]\n[window]", "window: must be given only once, and is given again in line 9"),
+    (
+        GOOD + "window = {starts_at = 08:00:00, starts_at = 09:00:00}",
+        "window.starts_at: must be given only once, and is given again in line 8",
+    ),
+    (
+        GOOD + SURGE + SURGE + "extra_share = 2 # more",
+        "incidents.1.extra_share: must be given only once, and is given again in line 22",
+    ),
     (replaced("market_day", "a" * 61), "name: must have at most 60 characters"),
     (replaced("0.85", "0.29"), "offered_load_share: must be at least 0.3, got 0.29"),
     (replaced("0.85", "1.51"), "offered_load_share: must be at most 1.5, got 1.51"),

@@ -8,6 +8,7 @@ from gymnasium.spaces import Box, MultiDiscrete
 from gymnasium.vector import VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
+from doseflow.errors import ScenarioWrong
 from doseflow.simulate.scenario_file import packaged_scenario
 from doseflow.simulate.vector_env import FEATURES, LOST_PERSON_MINUTES, CityVectorEnv
 
@@ -19,6 +20,18 @@ def env():
 
 def no_action(env):
     return np.zeros(env.action_space.shape, dtype=np.int64)
+
+
+def test_a_packaged_scenario_may_be_given_by_its_name(env):
+    named = CityVectorEnv("ordinary_0050", num_envs=2)
+    assert np.array_equal(named.reset(seed=3)[0], env.reset(seed=3)[0])
+
+
+def test_what_is_no_scenario_is_refused_with_what_is_wanted():
+    with pytest.raises(ScenarioWrong, match=r"scenario: must be one of .*ordinary_0050.*, got 'sunshine'"):
+        CityVectorEnv("sunshine")
+    with pytest.raises(TypeError, match="scenario: must be a Scenario or the name of a packaged one, got 7"):
+        CityVectorEnv(7)
 
 
 def test_spaces_hold_what_the_environment_gives(env):
