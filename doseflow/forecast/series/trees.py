@@ -11,36 +11,52 @@ from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.plain.direct_features import Whole, direct_features
 from doseflow.forecast.series.plain.open_steps import OpenWeek, filled, open_week, steps_of_week
 
-EXAMPLES = 60_000
+EXAMPLES = 30_000
 ROUNDS = 120
 NEAR_SHARE = 0.5
 """Share of the examples that are drawn from the newest third of the history: programmes change."""
+KEPT_SHARE = 0.25
+"""Share of the examples that the trees do not see, from whose errors the quantiles are read."""
+NUM_BANDS = 6
+"""Bands of expected size, each with its own errors: a small count is not spread as a large one is."""
+LEAST_EXPECTED, MOST_EXPECTED = 1e-3, 30.0
+"""In units of the recent mean."""
 
 
 class BoostedTrees:
     """
-    Direct forecasts with the quantile loss (histogram boosting of scikit-learn), weighted by the size of a series.
+    Direct expectations (histogram boosting of scikit-learn, Poisson deviance); quantiles from unseen examples' errors.
 
-    Values are in units of the series' recent mean, so that one model serves series of any size.
+    Values are in units of the series' recent mean, so that one model serves series of any size. One model and its
+    errors take a tenth of the time of one model a quantile.
     """
 
     name = "trees"
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._models: list[HistGradientBoostingRegressor] = []
+        self._model = _model_of(seed)
         self._week: OpenWeek | None = None
+        self._edges = self._ratios = np.zeros(0)
 
     def fit(self, table: SeriesTable, horizon: int) -> None:
-        """Fit a model a quantile."""
+        """Fit the expectation on most examples, and the spread on the others."""
         self._week = open_week(table)
         whole = _whole_of(table, self._week, 0)
         known = np.isfinite(table.values[:, self._week.open_before(table)])
-        rows, origins, steps_ahead = _examples(known, whole, horizon, np.random.default_rng(self._seed))
+        rng = np.random.default_rng(self._seed)
+        rows, origins, steps_ahead = _examples(known, whole, horizon, rng)
         scale = whole.scale[rows, origins]
         features = direct_features(whole, rows, origins, steps_ahead, scale)
         target = whole.values[rows, origins + steps_ahead] / scale
-        self._models = [self._model(level).fit(features, target, sample_weight=scale) for level in QUANTILE_LEVELS]
+        # Whole moments are kept, so that what strikes all series at once is an error too.
+        is_kept = rng.random(known.shape[1])[origins] < KEPT_SHARE
+        if is_kept.all() or not is_kept.any() or target[~is_kept].sum() <= 0:
+            is_kept = np.arange(len(rows)) % 4 == 0
+        self._model = _model_of(self._seed)
+        if target[~is_kept].sum() > 0:
+            self._model.fit(features[~is_kept], target[~is_kept], sample_weight=scale[~is_kept])
+        self._fit_spread(self._expected(features[is_kept]) * scale[is_kept], (target * scale)[is_kept])
 
     def forecast(self, table: SeriesTable, horizon: int) -> FloatArray:
         """Quantiles, (S, N, Q); 0 at steps that are never open."""
@@ -55,25 +71,48 @@ class BoostedTrees:
         steps_ahead = np.tile(np.arange(len(ahead)), num_series)
         origins = np.full(rows.shape, whole.values.shape[1])
         scale = whole.scale[rows, origins]
-        features = direct_features(whole, rows, origins, steps_ahead, scale)
-        found = np.column_stack([model.predict(features) for model in self._models]) * scale[:, None]
-        found = np.maximum.accumulate(np.maximum(found, 0.0), axis=1)
+        expected = self._expected(direct_features(whole, rows, origins, steps_ahead, scale)) * scale
+        found = self._spread(expected)
         quantiles[:, ahead] = found.reshape(num_series, len(ahead), -1)
         return quantiles
 
-    def _model(self, level: float) -> HistGradientBoostingRegressor:
-        return HistGradientBoostingRegressor(
-            loss="quantile",
-            quantile=level,
-            learning_rate=0.1,
-            max_iter=ROUNDS,
-            max_leaf_nodes=31,
-            min_samples_leaf=50,
-            max_features=0.8,
-            max_bins=127,
-            early_stopping=False,
-            random_state=self._seed,
-        )
+    def _expected(self, features: FloatArray) -> FloatArray:
+        """Expected values in units of the scale, (E,); 0 where every example was 0."""
+        if not hasattr(self._model, "n_features_in_"):
+            return np.full(len(features), LEAST_EXPECTED)
+        expected: FloatArray = np.clip(np.nan_to_num(self._model.predict(features)), LEAST_EXPECTED, MOST_EXPECTED)
+        return expected
+
+    def _fit_spread(self, expected: FloatArray, came: FloatArray) -> None:
+        """Quantiles of what came over what was expected, by bands of what was expected, weighted by it."""
+        self._edges = np.quantile(expected, np.linspace(0, 1, NUM_BANDS + 1)[1:-1])
+        band = np.searchsorted(self._edges, expected)
+        self._ratios = np.ones((NUM_BANDS, len(QUANTILE_LEVELS)))
+        for number in range(NUM_BANDS):
+            if (band == number).any():
+                ratio = came[band == number] / expected[band == number]
+                self._ratios[number] = np.quantile(
+                    ratio, QUANTILE_LEVELS, method="inverted_cdf", weights=expected[band == number]
+                )
+
+    def _spread(self, expected: FloatArray) -> FloatArray:
+        found = expected[:, None] * self._ratios[np.searchsorted(self._edges, expected)]
+        quantiles: FloatArray = np.maximum.accumulate(np.maximum(found, 0.0), axis=1)
+        return quantiles
+
+
+def _model_of(seed: int) -> HistGradientBoostingRegressor:
+    return HistGradientBoostingRegressor(
+        loss="poisson",
+        learning_rate=0.08,
+        max_iter=ROUNDS,
+        max_leaf_nodes=31,
+        min_samples_leaf=50,
+        max_features=0.8,
+        max_bins=127,
+        early_stopping=False,
+        random_state=seed,
+    )
 
 
 def _whole_of(table: SeriesTable, week: OpenWeek, horizon: int) -> Whole:
