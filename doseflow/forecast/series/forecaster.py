@@ -29,6 +29,10 @@ LEAST_SHARE_BEFORE = 0.5
 """Of the history must lie before the first of them."""
 LEAST_CELLS = 40
 """Values forecast in the back-test, under which the ridge forecast stands alone."""
+LEAST_WEEKS, LEAST_KNOWN = 2, 500
+"""Weeks and known values before the back-test, under which it stands alone too."""
+PLAIN_MEAN = 20.0
+"""Mean value at which plain members see a table."""
 WEEK_MINUTES = 7 * MINUTES_PER_DAY
 
 
@@ -39,6 +43,7 @@ class SeriesForecaster:
         self._params = params or SeriesForecastParams()
         self._others: list[SeriesMember] = []
         self._blend = Blend(np.ones(1), 1.0)
+        self._unit = 1.0
 
     @property
     def weights(self) -> dict[str, float]:
@@ -49,17 +54,19 @@ class SeriesForecaster:
     def fit(self, table: SeriesTable, horizon: int, advance: Callable[[float], None] = lambda _: None) -> None:
         """Learn the blend at the end of the history, then each member on all of it."""
         origins = _origins(table, horizon)
-        if not origins or not _takes_plain(table):
+        if not origins or not _takes_plain(table, origins[0]):
             return
         others = self._made()
-        before = _until(table, origins[0])
+        # Trees and plain members have sizes of their own for what is small, so they see every table at one size.
+        self._unit = float(np.nanmean(table.values)) / PLAIN_MEAN or 1.0
+        before = self._sized(_until(table, origins[0]))
         for one in others:
             one.fit(before, horizon)
         told, came = [], []
         for number, origin in enumerate(origins, start=1):
             past = _until(table, origin)
-            members = [ridge_forecast(past, horizon, self._params), *(one.forecast(past, horizon) for one in others)]
-            told.append(np.stack(members))
+            plain = self._asked(others, past, horizon)
+            told.append(np.stack([ridge_forecast(past, horizon, self._params), *plain]))
             came.append(table.values[:, origin : origin + horizon])
             advance(number / (len(origins) + 1))
         members_told, what_came = np.concatenate(told, axis=2), np.concatenate(came, axis=1)
@@ -69,7 +76,7 @@ class SeriesForecaster:
         self._blend = fit_blend(members_told[:, known], what_came[known], np.random.default_rng(self._params.seed))
         self._others = self._made()
         for one in self._others:
-            one.fit(table, horizon)
+            one.fit(self._sized(table), horizon)
         advance(1.0)
 
     def forecast(
@@ -95,13 +102,20 @@ class SeriesForecaster:
             longitude=table.longitude[is_fresh],
             covariates={},
         )
-        members = np.stack([ridge[is_fresh], *(one.forecast(fresh, horizon) for one in self._others)])
+        members = np.stack([ridge[is_fresh], *self._asked(self._others, fresh, horizon)])
         blended = np.maximum.accumulate(np.maximum(self._blend.of(members), 0.0), axis=-1)
         # Where the ridge forecast knows a step to be closed, nobody comes.
         blended[(ridge[is_fresh] == 0).all(axis=-1)] = 0.0
         made = ridge.copy()
         made[is_fresh] = blended
         return made
+
+    def _sized(self, table: SeriesTable) -> SeriesTable:
+        return replace(table, values=table.values / self._unit)
+
+    def _asked(self, others: list[SeriesMember], table: SeriesTable, horizon: int) -> list[FloatArray]:
+        sized = self._sized(table)
+        return [one.forecast(sized, horizon) * self._unit for one in others]
 
     def _made(self) -> list[SeriesMember]:
         return [BoostedTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
@@ -165,9 +179,12 @@ def _until(table: SeriesTable, step_idx: int) -> SeriesTable:
     return replace(table, values=table.values[:, :step_idx], covariates={})
 
 
-def _takes_plain(table: SeriesTable) -> bool:
-    """Whether plain members can be asked: counts whose steps fit into the week."""
-    return WEEK_MINUTES % table.step_minutes == 0 and not bool((table.values < 0).any())
+def _takes_plain(table: SeriesTable, before: int) -> bool:
+    """Whether plain members can be asked: counts whose steps fit into the week, and enough of them before a step."""
+    if WEEK_MINUTES % table.step_minutes or bool((table.values < 0).any()):
+        return False
+    num_weeks = before * table.step_minutes / WEEK_MINUTES
+    return num_weeks >= LEAST_WEEKS and np.isfinite(table.values[:, :before]).sum() >= LEAST_KNOWN
 
 
 def _origins(table: SeriesTable, horizon: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 
 from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
@@ -19,6 +20,8 @@ KEPT_SHARE = 0.25
 """Share of the examples that the trees do not see, from whose errors the quantiles are read."""
 NUM_BANDS = 6
 """Bands of expected size, each with its own errors: a small count is not spread as a large one is."""
+ONE_THREAD = 1
+"""Threads that wait for each other lose more on a busy machine than they gain on a quiet one."""
 LEAST_EXPECTED, MOST_EXPECTED = 1e-3, 30.0
 """In units of the recent mean."""
 
@@ -38,6 +41,7 @@ class BoostedTrees:
         self._model = _model_of(seed)
         self._week: OpenWeek | None = None
         self._edges = self._ratios = np.zeros(0)
+        self._columns = np.zeros(0, dtype=np.int64)
 
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Fit the expectation on most examples, and the spread on the others."""
@@ -50,12 +54,15 @@ class BoostedTrees:
         features = direct_features(whole, rows, origins, steps_ahead, scale)
         target = whole.values[rows, origins + steps_ahead] / scale
         # Whole moments are kept, so that what strikes all series at once is an error too.
-        is_kept = rng.random(known.shape[1])[origins] < KEPT_SHARE
+        is_kept = rng.random(size=known.shape[1:])[origins] < KEPT_SHARE
         if is_kept.all() or not is_kept.any() or target[~is_kept].sum() <= 0:
             is_kept = np.arange(len(rows)) % 4 == 0
         self._model = _model_of(self._seed)
-        if target[~is_kept].sum() > 0:
-            self._model.fit(features[~is_kept], target[~is_kept], sample_weight=scale[~is_kept])
+        self._columns = _telling(features[~is_kept])
+        if target[~is_kept].sum() > 0 and len(self._columns):
+            weight = scale[~is_kept] / scale[~is_kept].mean()
+            with threadpool_limits(ONE_THREAD):
+                self._model.fit(features[~is_kept][:, self._columns], target[~is_kept], sample_weight=weight)
         self._fit_spread(self._expected(features[is_kept]) * scale[is_kept], (target * scale)[is_kept])
 
     def forecast(self, table: SeriesTable, horizon: int) -> FloatArray:
@@ -80,7 +87,9 @@ class BoostedTrees:
         """Expected values in units of the scale, (E,); 0 where every example was 0."""
         if not hasattr(self._model, "n_features_in_"):
             return np.full(len(features), LEAST_EXPECTED)
-        expected: FloatArray = np.clip(np.nan_to_num(self._model.predict(features)), LEAST_EXPECTED, MOST_EXPECTED)
+        with threadpool_limits(ONE_THREAD):
+            told = np.nan_to_num(self._model.predict(features[:, self._columns]))
+        expected: FloatArray = np.clip(told, LEAST_EXPECTED, MOST_EXPECTED)
         return expected
 
     def _fit_spread(self, expected: FloatArray, came: FloatArray) -> None:
@@ -113,6 +122,13 @@ def _model_of(seed: int) -> HistGradientBoostingRegressor:
         early_stopping=False,
         random_state=seed,
     )
+
+
+def _telling(features: FloatArray) -> IntArray:
+    """Columns that are not the same for all examples; a step that is the only one ahead tells nothing."""
+    least: FloatArray = np.fmin.reduce(features, axis=0)
+    most: FloatArray = np.fmax.reduce(features, axis=0)
+    return np.flatnonzero(most > least)
 
 
 def _whole_of(table: SeriesTable, week: OpenWeek, horizon: int) -> Whole:
