@@ -49,6 +49,7 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.CityWrong: ProblemKind(500, "wrong-city", "The city file is wrong"),
     errors.ScenarioWrong: ProblemKind(422, "wrong-scenario", "A scenario file is wrong"),
     errors.SnapshotWrong: ProblemKind(422, "wrong-snapshot", "The state file is wrong"),
+    errors.HistoryWrong: ProblemKind(422, "wrong-history", "A table of series cannot be forecast"),
     errors.TrainingWrong: ProblemKind(422, "wrong-training", "A training run cannot be as it was asked for"),
     errors.ModelWrong: ProblemKind(500, "wrong-model", "A model bundle is wrong"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
