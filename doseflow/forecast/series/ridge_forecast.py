@@ -50,27 +50,7 @@ def ridge_forecast(
     last_step_idx: IntArray | None = None,
     advance: Callable[[float], None] = lambda _: None,
 ) -> FloatArray:
-    """
-    Quantiles of the coming steps, (S, N, Q), not falling along Q, not negative where the table never was.
-
-    NaN for a series without any known value.
-
-    Parameters
-    ----------
-    horizon
-        N, steps ahead.
-    last_step_idx
-        The column after which each series' forecast begins, (S,); the table's last one when left out.
-    advance
-        Hears the share of the work that is done, 0..1.
-
-    Raises
-    ------
-    ValueError
-        The horizon is under 1.
-    """
-    if horizon < 1:
-        raise ValueError(f"horizon: must be at least 1, got {horizon}")
+    """The ridge forecast alone; takes and gives what `forecast_series` does."""
     params = params or SeriesForecastParams()
     last = np.full(table.num_series, table.num_steps - 1) if last_step_idx is None else np.asarray(last_step_idx)
     is_known = (np.isfinite(table.values) & (np.arange(table.num_steps) <= last[:, None])).any(axis=1)
