@@ -53,6 +53,8 @@ def forecast_file(choice: ForecastChoice, progress: Progress) -> ForecastOutcome
     """
     if not 1 <= choice.horizon <= MOST_HORIZON_STEPS:
         raise HistoryWrong(f"--horizon: must lie in 1..{MOST_HORIZON_STEPS}, got {choice.horizon}")
+    if choice.out.exists() and choice.history.exists() and choice.out.samefile(choice.history):
+        raise HistoryWrong(f"--out: must be another file than --history, got {choice.out}")
     history = _read(choice, progress)
     table = history.table
     if table.num_series * choice.horizon > MOST_OUTPUT_ROWS:

@@ -53,8 +53,11 @@ AHEAD_CHANNELS = (
 NUM_SITE_FEATURES = 2 * len(FEATURES) + NUM_FEATURE_CLASSES
 NEIGHBOURS = 8
 """Nearest neighbours the net looks at."""
-BUCKETS = (16, 64, 128, 256, 512, 1024, 2048, 4096)
-"""Sites a net is fed at a time: the smallest that holds the city, so that engines see few shapes."""
+BUCKETS = (16, 32, 64, 96, 128, 160, 208, 256, 320, 416, 512, 640, 832, 1024, 1280, 1664, 2048, 2560, 3328, 4096)
+"""
+Sites a net is fed at a time: the smallest that holds the city, so that engines see few shapes and few places are empty:
+a city of 200 in a bucket of 256 takes a quarter longer.
+"""
 
 Inputs = dict[str, NDArray[Any]]
 

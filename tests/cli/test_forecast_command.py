@@ -84,3 +84,12 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_code_2(tmp_path, rows, arg
     assert done.returncode == 2, done.stderr
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_the_history_is_not_written_over(tmp_path):
+    write(tmp_path / "h.csv", days("a", "2024-01-01", 60))
+    before = (tmp_path / "h.csv").read_bytes()
+    done = run("--history", "h.csv", "--horizon", "3", "--out", "./h.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--out: must be another file than --history" in " ".join(done.stderr.split())
+    assert (tmp_path / "h.csv").read_bytes() == before

@@ -221,7 +221,7 @@ def test_classes_stand_beside_whether_they_are_known_and_their_age(told):
 
 
 def test_a_bucket_is_the_smallest_that_holds_the_city():
-    assert [bucket_of(num) for num in (1, 16, 17, 64, 65, 200, 513, 4096)] == [16, 16, 64, 64, 128, 256, 1024, 4096]
+    assert [bucket_of(num) for num in (1, 16, 17, 64, 65, 200, 513, 4096)] == [16, 16, 32, 64, 96, 208, 640, 4096]
     assert bucket_of(4097) == 4097
     assert all(bucket_of(bucket) == bucket for bucket in BUCKETS)
 
