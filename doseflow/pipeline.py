@@ -72,7 +72,8 @@ def plan_state(
     with stopwatch.stage("feasible"):
         outcome = planner.feasible(state, forecast, proposal)
         plan = outcome if isinstance(outcome, Plan) else hold_everything(state, outcome)
-        plan = replace(plan, why_this_planner=failure) if failure else plan
+        why = failure or proposal.why_this_planner
+        plan = replace(plan, why_this_planner=why) if why else plan
     with stopwatch.stage("orders"):
         new_orders, withdrawn = orders_from_difference(plan, open_orders, cycle_id)
     return Cycle(

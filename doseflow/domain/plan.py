@@ -11,10 +11,15 @@ from doseflow.domain.decisions import Decision
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a policy would like. It may break any rule."""
+    """
+    What a policy would like. It may break any rule.
+
+    `why_this_planner` is empty unless another planner than the chosen one answered.
+    """
 
     planner: str
     decisions: tuple[Decision, ...]
+    why_this_planner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -13,12 +13,11 @@ from doseflow.domain.forecast import HORIZON_PERIODS, MEDIAN_IDX, ArrivalForecas
 from doseflow.domain.report import BOOKING_BINS
 from doseflow.policy.outlook import WaitOutlook
 from doseflow.policy.situation import Situation
+from doseflow.policy.walk_in_worth import WALK_IN_PERIODS, ExpectedWaits, WalkInWorth
 from doseflow.units import MINUTES_PER_HOUR, PERIOD_MINUTES
 
 BIN_PERIODS = HORIZON_PERIODS // BOOKING_BINS
 BIN_MINUTES = BIN_PERIODS * PERIOD_MINUTES
-WALK_IN_PERIODS = 6
-"""Walk-ins of the next half hour may be sent on."""
 _FIRST_RELEASED_BIN = 2
 """People need half an hour to find and take an appointment."""
 _MOST_DELAY_MINUTES = 30.0
@@ -68,6 +67,7 @@ def arrival_levers(
     outlook: WaitOutlook,
     spare_doses: FloatArray,
     params: ArrivalParams,
+    walk_ins: WalkInWorth | None = None,
 ) -> list[Decision]:
     """
     All levers on arrivals.
@@ -79,8 +79,11 @@ def arrival_levers(
     ----------
     spare_doses
         Doses of a site beyond a busy rest of the day, (S,); appointments are offered only as far as there are any.
+    walk_ins
+        What sending walk-ins on is worth; by the waits of `outlook` unless given.
     """
-    desk = _LeverDesk(situation, forecast, outlook, spare_doses, params)
+    worth = walk_ins or ExpectedWaits(outlook, params.act_above_minutes, params.min_advantage_minutes)
+    desk = _LeverDesk(situation, forecast, outlook, spare_doses, params, worth)
     return [*desk.held_slots(), *desk.told_times(), *desk.sent_walk_ins(), *desk.released_slots()]
 
 
@@ -94,12 +97,13 @@ class _LeverDesk:
         outlook: WaitOutlook,
         spare_doses: FloatArray,
         params: ArrivalParams,
+        worth: WalkInWorth,
     ) -> None:
         state = situation.state
         limits = state.city.limits
         self._situation, self._state, self._sites = situation, state, state.city.sites
         self._orders, self._outlook, self._params = situation.orders, outlook, params
-        self._spare_doses = spare_doses
+        self._spare_doses, self._worth = spare_doses, worth
         self._may_act: BoolArray = situation.standing.operating & situation.standing.alterable
         self._begins_quarter = state.as_of.minute % BIN_MINUTES < PERIOD_MINUTES
         self._peak = outlook.peak_minutes
@@ -112,7 +116,6 @@ class _LeverDesk:
         self._early_people = np.where(state.mean_early_minutes > 0, _whole(coming), 0)
         median = forecast.arrivals_people[:, :WALK_IN_PERIODS, MEDIAN_IDX].sum(axis=1)
         self._walk_ins = _whole(limits.max_walk_ins_sent_share * median * state.walk_in_share)
-        self._soon_wait = outlook.wait_minutes[:, :WALK_IN_PERIODS].mean(axis=1)
 
     def held_slots(self) -> list[HoldSlots]:
         """The bin in which people would wait longest, where the wait gets too long and slots should still be free."""
@@ -161,7 +164,7 @@ class _LeverDesk:
         return told
 
     def sent_walk_ins(self) -> list[SendWalkIns]:
-        """Walk-ins to the neighbour with the shortest way and wait together, the longest queue first."""
+        """Walk-ins to the neighbour where they gain most, from the most crowded site first."""
         room = self._free_people_of_half_hour()
         left = self._walk_ins.astype(np.float64)
         for bound in self._orders.bound_of(SendWalkIns):
@@ -176,10 +179,9 @@ class _LeverDesk:
         for send in sent_on:
             left[self._idx(send.from_site_id)] = 0.0
             room[self._idx(send.to_site_id)] -= send.people
-        crowded = np.flatnonzero(
-            self._may_act & (self._soon_wait > self._params.act_above_minutes) & (left >= 1)
-        ).tolist()
-        for from_idx in sorted(crowded, key=lambda idx: (-self._soon_wait[idx], idx)):
+        crowding = self._worth.crowding_minutes
+        crowded = np.flatnonzero(self._may_act & (crowding > self._worth.crowded_above_minutes) & (left >= 1)).tolist()
+        for from_idx in sorted(crowded, key=lambda idx: (-crowding[idx], idx)):
             for send in self._walk_ins_to_best_neighbour(from_idx, int(left[from_idx]), room):
                 sent_on.append(send)
                 room[self._idx(send.to_site_id)] -= send.people
@@ -217,20 +219,35 @@ class _LeverDesk:
         choices = []
         for travel, to_idx in self._situation.reach.from_site(from_idx):
             gain = self._gain_minutes(from_idx, to_idx, travel)
-            if gain >= self._params.min_advantage_minutes and room[to_idx] >= 1:
+            if gain >= 0 and room[to_idx] >= 1:
                 choices.append((-gain, to_idx, travel))
-        why = Why("queue_ahead", {"wait_minutes": round(float(self._soon_wait[from_idx]), 1)})
-        for _, to_idx, travel in sorted(choices):
+        choices.sort()
+        for place, (cost, to_idx, travel) in enumerate(choices):
+            if -cost < self._worth.least_gain_minutes:
+                break
+            # Whoever comes first among the others is the best alternative.
+            other = next((one for at, one in enumerate(choices) if at != place), None)
+            sent = min(people, int(room[to_idx]))
             send = SendWalkIns(
                 from_site_id=self._sites[from_idx].site_id,
                 to_site_id=self._sites[to_idx].site_id,
-                people=min(people, int(room[to_idx])),
+                people=sent,
                 travel_minutes=travel,
-                why=why,
+                why=self._walk_in_why(from_idx, sent, -cost, other),
             )
             if send.key not in self._orders.barred_keys:
                 return [send]
         return []
+
+    def _walk_in_why(self, from_idx: int, people: int, gain: float, other: tuple[float, int, float] | None) -> Why:
+        """The reason with what it saves, and what the next best neighbour would."""
+        why = self._worth.why(from_idx)
+        facts = {
+            "expected_saving_minutes": round(people * gain, 1),
+            "alternative_saving_minutes": round(people * -other[0], 1) if other else 0.0,
+            "alternative_site_id": self._sites[other[1]].site_id if other else "",
+        }
+        return replace(why, facts=why.facts | facts)
 
     def _gain_minutes(self, from_idx: int, to_idx: int, travel_minutes: float) -> float:
         """Minutes that a walk-in gains by going there, negative or minus infinity where nobody should."""
@@ -241,7 +258,7 @@ class _LeverDesk:
         has_doses = self._spare_doses[to_idx] >= 1
         if not (self._may_act[to_idx] and self._may_act[from_idx] and reachable and stays_open and has_doses):
             return -np.inf
-        gain = float(self._soon_wait[from_idx] - self._soon_wait[to_idx] - travel_minutes)
+        gain = self._worth.gain_minutes(from_idx, to_idx, travel_minutes)
         return gain if np.isfinite(gain) and not seen_longer else -np.inf
 
     def _free_people_of_half_hour(self) -> FloatArray:

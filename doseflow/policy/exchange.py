@@ -16,6 +16,7 @@ from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.decisions import StaffMove
 from doseflow.domain.roles import NUM_ROLES, ROLE_TO_IDX
 from doseflow.policy.move_desk import MoveDesk
+from doseflow.policy.move_effects import MoveEffect, with_effects
 from doseflow.policy.move_reasons import with_reasons
 from doseflow.policy.situation import Situation
 
@@ -51,6 +52,8 @@ class ExchangeParams:
     """Whether nobody is taken from where people are seen to wait longer."""
     relief_wait_minutes: float = 10.0
     """Wait of the moment from which a move is said to relieve a queue."""
+    is_in_minutes: bool = False
+    """Whether worth is in person-minutes of waiting, which the reason of a move then says."""
 
     def __post_init__(self) -> None:
         if not self.least_net > self.kept_net:
@@ -77,7 +80,8 @@ def exchange_moves(
     for _ in range(params.most_rounds):
         if desk.pool.is_exhausted or not exchange.round():
             break
-    return [*desk.kept, *with_reasons(situation, params.relief_wait_minutes, list(desk.new.values()))]
+    new = with_reasons(situation, params.relief_wait_minutes, list(desk.new.values()))
+    return [*desk.kept, *(with_effects(situation.state.city, new, exchange.effects) if params.is_in_minutes else new)]
 
 
 def least_people(situation: Situation) -> FloatArray:
@@ -124,7 +128,14 @@ def _count(worth: PersonWorth, desk: MoveDesk, moves: list[StaffMove]) -> None:
 
 
 class Exchange:
-    """Rounds of moves over the trips that are allowed and might be worth it."""
+    """
+    Rounds of moves over the trips that are allowed and might be worth it.
+
+    Attributes
+    ----------
+    effects
+        What each person sent was worth when they were, in the order of sending.
+    """
 
     def __init__(self, worth: PersonWorth, desk: MoveDesk, params: ExchangeParams) -> None:
         self._worth, self._desk, self._params = worth, desk, params
@@ -141,6 +152,8 @@ class Exchange:
         self._travel_minutes = pairs.travel_minutes[may]
         self._may: BoolArray = np.ones((len(self._from_idx), NUM_ROLES, NUM_ROLES), dtype=np.bool_)
         self._shift_minutes = self._travel_minutes + limits.min_stay_minutes
+        self._net: FloatArray = np.empty(0)
+        self.effects: list[MoveEffect] = []
 
     def round(self) -> bool:
         """Send one person on each of the best moves that share no site; whether anybody went."""
@@ -156,6 +169,7 @@ class Exchange:
                 continue
             travel = self._travel_minutes.item(pair)
             if self._desk.send(from_idx, to_idx, works_as_idx, 1, travel, role_idx):
+                self.effects.append(self._effect(pair, role_idx, works_as_idx))
                 self._worth.move(from_idx, to_idx, role_idx, works_as_idx, travel)
                 touched |= {from_idx, to_idx}
                 has_sent = True
@@ -169,7 +183,22 @@ class Exchange:
         gain, loss = self._worth.gain(self._to_idx, self._travel_minutes), self._worth.loss(self._from_idx)
         net = gain[:, None, :] - loss[:, :, None]
         shift_left = self._desk.pool.longest_shift_minutes()[self._from_idx]
-        is_worth_it = (shift_left >= self._shift_minutes[:, None, None]) & (net >= self._params.least_net)
-        pair, role_idx, works_as_idx = np.nonzero(self._may & is_worth_it)
+        is_allowed = self._may & (shift_left >= self._shift_minutes[:, None, None])
+        self._net = np.where(is_allowed, net, -np.inf)
+        pair, role_idx, works_as_idx = np.nonzero(self._net >= self._params.least_net)
         order = np.lexsort((self._travel_minutes[pair], -net[pair, role_idx, works_as_idx]))
         return list(zip(pair[order].tolist(), role_idx[order].tolist(), works_as_idx[order].tolist(), strict=True))
+
+    def _effect(self, pair: int, role_idx: int, works_as_idx: int) -> MoveEffect:
+        """What a move is worth, beside the best that another giver could have done for the same taker."""
+        from_idx, to_idx = self._from_idx.item(pair), self._to_idx.item(pair)
+        others = np.flatnonzero((self._to_idx == to_idx) & (self._from_idx != from_idx))
+        nets = self._net[others].max(axis=(1, 2))
+        best = int(nets.argmax()) if len(others) else -1
+        helps = best >= 0 and nets[best] > 0
+        return MoveEffect(
+            (from_idx, to_idx, role_idx, works_as_idx),
+            self._net.item(pair, role_idx, works_as_idx),
+            float(nets[best]) if helps else 0.0,
+            self._from_idx.item(others[best]) if helps else None,
+        )

@@ -39,13 +39,17 @@ class IndexParams:
         if not self.least_gain_minutes > self.kept_gain_minutes:
             raise ValueError("least_gain_minutes: must be more than kept_gain_minutes, or plans would flap")
 
+    def exchange(self) -> ExchangeParams:
+        """The same as the exchange takes it."""
+        return ExchangeParams(
+            least_net=self.least_gain_minutes,
+            kept_net=self.kept_gain_minutes,
+            worst_wait_first=self.worst_wait_first,
+            is_in_minutes=True,
+        )
+
 
 def index_moves(situation: Situation, params: IndexParams) -> list[StaffMove]:
     """Moves that save the most waiting until the end of the shift, by the fluid queue."""
     values = PersonValues(situation, params.look_ahead, params.least_gain_minutes)
-    exchange = ExchangeParams(
-        least_net=params.least_gain_minutes,
-        kept_net=params.kept_gain_minutes,
-        worst_wait_first=params.worst_wait_first,
-    )
-    return exchange_moves(situation, values, exchange, kept_people=least_people(situation))
+    return exchange_moves(situation, values, params.exchange(), kept_people=least_people(situation))

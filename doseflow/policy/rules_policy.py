@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from doseflow.domain.decisions import StaffMove
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Proposal
 from doseflow.domain.state import CityState
@@ -15,12 +17,13 @@ from doseflow.policy.fridge_settings import pre_coolings, set_point_corrections
 from doseflow.policy.outlook import wait_outlook
 from doseflow.policy.reach import Reach
 from doseflow.policy.site_needs import NeedParams
-from doseflow.policy.situation import survey
+from doseflow.policy.situation import Situation, survey
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.staffing_rules import StaffingParams, staff_moves
 from doseflow.policy.station_rules import station_changes
 from doseflow.policy.stock import take_stock
 from doseflow.policy.stock_room import StockRoom
+from doseflow.policy.walk_in_worth import WalkInWorth
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +56,30 @@ class RulesPolicy:
         self._reach: Reach | None = None
 
     def __call__(self, state: CityState, forecast: ArrivalForecast) -> Proposal:
+        """A proposal; empty where nothing is known."""
+        situation = self.survey(state, forecast)
+        return self.proposal(situation, self.moves(situation))
+
+    def survey(self, state: CityState, forecast: ArrivalForecast) -> Situation:
+        """What every family of rules looks at."""
+        situation = survey(state, forecast, self._params.needs, self._reach)
+        self._reach = situation.reach
+        return situation
+
+    def moves(self, situation: Situation) -> list[StaffMove]:
+        """Who should go where."""
+        return self._staffing(situation)
+
+    def proposal(
+        self, situation: Situation, moves: Sequence[StaffMove], walk_ins: WalkInWorth | None = None
+    ) -> Proposal:
         """
-        A proposal; empty where nothing is known.
+        These moves and all that goes with them; `walk_ins` says what sending walk-ins on is worth, if not the waits.
 
         What is in danger of spoiling is seen to before doses travel for any other reason, since vans are few; people
         move before stations change, and levers on arrivals come last, for what the rest leaves waiting.
         """
-        params = self._params
-        situation = survey(state, forecast, params.needs, self._reach)
-        self._reach = situation.reach
-        moves = self._staffing(situation)
+        params, state, forecast = self._params, situation.state, situation.forecast
         stations = station_changes(situation, moves, situation.needs.open_people)
 
         stock = take_stock(state, situation.orders)
@@ -73,9 +90,8 @@ class RulesPolicy:
         desk.relieve_stock_outs()
         desk.rescue_expiring()
 
-        levers = arrival_levers(
-            situation, forecast, wait_outlook(situation, moves, stations), desk.spare_doses, params.arrivals
-        )
+        outlook = wait_outlook(situation, moves, stations)
+        levers = arrival_levers(situation, forecast, outlook, desk.spare_doses, params.arrivals, walk_ins)
         return Proposal(
             planner=self.name,
             decisions=(
