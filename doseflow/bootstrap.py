@@ -25,11 +25,13 @@ from doseflow.live.live_city import LiveCity
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
+from doseflow.policy.learned_policy import LearnedPolicy
 from doseflow.policy.max_pressure import MaxPressureParams, max_pressure_moves
 from doseflow.policy.mpc.mpc_staffing import mpc_staffing, myopic_staffing, scenario_staffing
 from doseflow.policy.mpc.params import MpcParams, MyopicParams, ScenarioParams
 from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
+from doseflow.policy.site_view import SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
 from doseflow.ports import Clock, Forecaster, Gateway, Policy
@@ -62,6 +64,7 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
+    "learned": lambda settings: LearnedPolicy(open_policy(settings).engine, settings.rules),
 }
 
 
@@ -107,7 +110,7 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
     SettingsWrong
         No planner or no forecaster has the name.
     ModelWrong, EngineFailed
-        The bundle of the learned forecaster cannot be used.
+        The bundle of the learned forecaster or of the learned planner cannot be used.
     """
     if settings.planner not in _POLICIES:
         raise SettingsWrong(f"planner: must be one of {', '.join(_POLICIES)}, got {settings.planner!r}")
@@ -136,12 +139,30 @@ def open_forecaster(settings: Settings) -> OpenedModel:
     ModelWrong, EngineFailed
         The bundle cannot be used.
     """
-    return _open_once(forecaster_bundle(settings).absolute(), settings.bundles.num_threads)
+    return _open_once(forecaster_bundle(settings).absolute(), NET_INPUTS_VERSION, settings.bundles.num_threads)
+
+
+def policy_bundle(settings: Settings) -> Path:
+    """Folder of the site value net's bundle."""
+    chosen = settings.bundles.policy
+    return PACKAGED_BUNDLES / "policy" if chosen is None else Path(chosen)
+
+
+def open_policy(settings: Settings) -> OpenedModel:
+    """
+    The site value net of the settings, which a process opens once.
+
+    Raises
+    ------
+    ModelWrong, EngineFailed
+        The bundle cannot be used.
+    """
+    return _open_once(policy_bundle(settings).absolute(), SITE_VIEW_VERSION, settings.bundles.num_threads)
 
 
 @cache
-def _open_once(folder: Path, num_threads: int) -> OpenedModel:
-    return open_model(folder, feature_schema_version=NET_INPUTS_VERSION, num_threads=num_threads)
+def _open_once(folder: Path, version: int, num_threads: int) -> OpenedModel:
+    return open_model(folder, feature_schema_version=version, num_threads=num_threads)
 
 
 def make_gateways(settings: Settings) -> tuple[Gateway, ...]:

@@ -336,6 +336,28 @@ def train_forecaster(
     print_metrics(trained.metrics, out)
 
 
+@train.command("policy")
+def train_policy(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for bundle and checkpoint; the same command goes on.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A small net, on a processor, in under ten minutes.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=1_000_000)] = 1,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    days: Annotated[int | None, typer.Option(min=1, max=100_000, help="Simulated days to learn from.")] = None,
+    passes: Annotated[int | None, typer.Option(min=1, max=1000, help="Times that every site is lived.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=256, help="Processes that simulate; all cores.")] = None,
+) -> None:
+    """Train what people are worth at sites, for the planner `learned`, and write its bundle."""
+    from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, train_policy_and_bundle
+
+    try:
+        trained = train_policy_and_bundle(PolicyChoice(folder, quick, seed, device, days, passes, steps, workers), err)
+    except KeyboardInterrupt:
+        err.print("stopped; the same command goes on from its last checkpoint")
+        raise typer.Exit(1) from None
+    print_policy_metrics(trained.metrics, out)
+
+
 @bench.command("anomalies")
 def bench_anomalies(
     city: Annotated[str, typer.Option(help="czech or synthetic:N.")] = "synthetic:60",

@@ -6,12 +6,14 @@ import importlib.util
 import shutil
 import sqlite3
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from doseflow.bootstrap import forecaster_bundle, open_forecaster
+from doseflow.bootstrap import forecaster_bundle, open_forecaster, open_policy, policy_bundle
 from doseflow.errors import DoseflowError, EnvironmentUnfit
 from doseflow.live.machine_needs import require_free_port, require_writable_folder
+from doseflow.serve.opened_model import OpenedModel
 from doseflow.settings import Settings
 
 MINIMUM_PYTHON = (3, 11)
@@ -53,7 +55,8 @@ def examine(port: int, folder: Path, settings: Settings) -> list[Finding]:
         _port(port),
         _folder(folder),
         _disk(folder),
-        _forecaster(settings),
+        _net("arrival net", settings.forecaster == "learned", forecaster_bundle(settings), open_forecaster, settings),
+        _net("site value net", settings.planner == "learned", policy_bundle(settings), open_policy, settings),
         _chromium(),
     ]
 
@@ -100,16 +103,16 @@ def _disk(folder: Path) -> Finding:
     return Finding("free disk", f"{free_gibibytes:.1f} GiB", is_enough, f"free at least {MINIMUM_FREE_GIBIBYTES:g} GiB")
 
 
-def _forecaster(settings: Settings) -> Finding:
-    """Whether the arrival net opens and answers its golden inputs; only needed where the settings choose it."""
-    what, is_optional = "arrival net", settings.forecaster != "learned"
+def _net(
+    what: str, is_chosen: bool, folder: Path, open_it: Callable[[Settings], OpenedModel], settings: Settings
+) -> Finding:
+    """Whether a net opens and answers its golden inputs; only needed where the settings choose it."""
     try:
-        opened = open_forecaster(settings)
+        opened = open_it(settings)
     except (DoseflowError, ModuleNotFoundError) as error:
-        found = forecaster_bundle(settings).name
-        return Finding(what, found, is_good=False, advice=str(error), is_optional=is_optional)
+        return Finding(what, folder.name, is_good=False, advice=str(error), is_optional=not is_chosen)
     found = f"{opened.bundle.manifest.name}, golden answers within {opened.golden_difference:.0e}"
-    return Finding(what, found, is_good=True, is_optional=is_optional)
+    return Finding(what, found, is_good=True, is_optional=not is_chosen)
 
 
 def _chromium() -> Finding:

@@ -69,6 +69,8 @@ class BundleSettings(BaseModel):
     model_config = _STRICT_SECTION
     forecaster: Annotated[str, MinLen(1)] | None = None
     """Folder of the arrival net's bundle; not set is the one that comes with doseflow."""
+    policy: Annotated[str, MinLen(1)] | None = None
+    """Folder of the site value net's bundle; not set is the one that comes with doseflow."""
     num_threads: Annotated[int, Ge(1), Le(16)] = 1
     """Threads of one run of a net."""
 
@@ -88,8 +90,8 @@ class Settings(BaseSettings):
     """czech, synthetic:N, or the path of a city file."""
     planner: Annotated[str, MinLen(1)] = "rules"
     """
-    static (nobody is moved), rules, proportional, max_pressure, c_mu, index, lp, mpc6, mpc12 or scenario_mpc; see
-    docs/background/ladder.md.
+    static (nobody is moved), rules, proportional, max_pressure, c_mu, index, lp, mpc6, mpc12, scenario_mpc or learned
+    (a trained net says what people are worth); see docs/background/ladder.md.
     """
     forecaster: Annotated[str, MinLen(1)] = "bookings_first"
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""

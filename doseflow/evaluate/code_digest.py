@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 import doseflow
-from doseflow.bootstrap import forecaster_bundle
+from doseflow.bootstrap import forecaster_bundle, policy_bundle
 from doseflow.serve.manifest import MANIFEST_FILE
 from doseflow.settings import Settings
 from doseflow.simulate.scenario import Scenario
@@ -45,9 +45,10 @@ def code_digest(settings: Settings) -> str:
     for path in sorted(paths):
         digest.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
     digest.update(orjson.dumps(settings.model_dump(mode="json", include=_SHAPING_SECTIONS)))
-    manifest = forecaster_bundle(settings) / MANIFEST_FILE
-    if manifest.is_file():
-        digest.update(manifest.read_bytes())  # it holds the digest of the net
+    for folder in (forecaster_bundle(settings), policy_bundle(settings)):
+        manifest = folder / MANIFEST_FILE
+        if manifest.is_file():
+            digest.update(manifest.read_bytes())  # it holds the digest of the net
     return digest.hexdigest()
 
 

@@ -40,6 +40,7 @@ LADDER: tuple[str, ...] = (
     "mpc6",
     "mpc12",
     "scenario_mpc",
+    "learned",
     INFORMED,
     BOUND,
 )
@@ -75,7 +76,7 @@ def check_planners(names: Sequence[str], settings: Settings) -> None:
     """
     for name in names:
         if not _exists(name, settings):
-            known = [one for one in dict.fromkeys((*LADDER, "learned")) if _exists(one, settings)]
+            known = [one for one in LADDER if _exists(one, settings)]
             raise SettingsWrong(
                 f"planner: must be one of {', '.join(known)}, or such a planner and a forecaster as in"
                 f" {NAIVE}, got {name!r}"

@@ -56,4 +56,5 @@ def outputs_of(
     """What the net itself says, by output name."""
     with torch.no_grad():
         said = net.eval()(*(torch.as_tensor(array) for array in inputs.values()))
-    return {name: one.numpy() for name, one in zip(outputs, said, strict=True)}
+    several = (said,) if isinstance(said, torch.Tensor) else said
+    return {name: one.numpy() for name, one in zip(outputs, several, strict=True)}

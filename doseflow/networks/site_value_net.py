@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 
 class SiteValueNet(nn.Module):
     """
-    A few wide layers with residuals over the features of each site; values in units of the scale that is given.
+    A few wide layers with residuals over the features of each site; sites do not see each other.
 
     Parameters
     ----------
     num_features, num_values
-        F of `policy/site_view.py`, and the changes that are valued.
+        F of `policy/site_view.py`, and the changes that are valued, V.
     """
 
     def __init__(self, num_features: int, num_values: int, width: int = 256, num_layers: int = 3) -> None:
@@ -23,18 +22,10 @@ class SiteValueNet(nn.Module):
         self.said = nn.Linear(width, num_values)
         nn.init.zeros_(self.said.bias)
 
-    def forward(self, features: Tensor, scale: Tensor) -> Tensor:
-        """Person-minutes that each change adds, (N, V), from (N, F) and (N,)."""
+    def forward(self, features: Tensor) -> Tensor:
+        """What each change adds, in units of the site's scale, (N, V), from (N, F)."""
         hidden = nn.functional.gelu(self.enter(features), approximate="tanh")
         for layer in self.layers:
             hidden = hidden + nn.functional.gelu(layer(hidden), approximate="tanh")
-        values: Tensor = self.said(hidden) * scale[:, None]
+        values: Tensor = self.said(hidden)
         return values
-
-
-def num_parameters(net: nn.Module) -> int:
-    """Trained numbers in a net."""
-    return sum(parameter.numel() for parameter in net.parameters())
-
-
-__all__ = ["SiteValueNet", "num_parameters", "torch"]

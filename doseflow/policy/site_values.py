@@ -17,13 +17,12 @@ from doseflow.domain.report import BOOKING_BINS
 from doseflow.domain.roles import NUM_ROLES
 from doseflow.errors import EngineFailed
 from doseflow.policy.look_ahead import LookAheadParams, look_ahead
-from doseflow.policy.site_view import SiteView, site_view, value_scale_minutes, view_features
+from doseflow.policy.site_view import site_view, value_scale_minutes, view_features
 from doseflow.policy.situation import Situation
 from doseflow.policy.time_ahead import share_after
 from doseflow.ports import Engine
 
-FEATURES_INPUT, SCALE_INPUT = "features", "scale"
-VALUES_OUTPUT = "value_minutes"
+FEATURES_INPUT, VALUES_OUTPUT = "features", "values"
 TRAVELS_MINUTES = (0.0, 15.0, 30.0, 60.0)
 """Travels for which the net says what one person more saves; between two of them it is taken to lie on the line."""
 ADDED_PEOPLE = 2
@@ -42,7 +41,7 @@ class SiteValues:
     Parameters
     ----------
     engine
-        Runs the net: features of sites, (N, F), and their scales, (N,), to the person-minutes that changes add, (N, V).
+        Runs the net: features of sites, (N, F), to what changes add, (N, V), in units of each site's scale.
     least_gain_minutes
         Sites at which nobody can save so much are not looked at as takers.
 
@@ -100,14 +99,10 @@ class SiteValues:
     def _ask(self, site_idx: IntArray) -> None:
         sites = np.unique(site_idx[~self._is_known[site_idx]])
         if len(sites):
-            inputs = net_inputs_of(self._view.of(sites))
-            self._values[sites] = checked_values(self._engine.run(inputs), len(sites))
+            view = self._view.of(sites)
+            values = checked_values(self._engine.run({FEATURES_INPUT: view_features(view)}), len(sites))
+            self._values[sites] = values * value_scale_minutes(view)[:, None]
             self._is_known[sites] = True
-
-
-def net_inputs_of(view: SiteView) -> dict[str, NDArray[np.float32]]:
-    """What the net takes."""
-    return {FEATURES_INPUT: view_features(view), SCALE_INPUT: value_scale_minutes(view).astype(np.float32)}
 
 
 def checked_values(outputs: Mapping[str, NDArray[Any]], num_sites: int) -> FloatArray:

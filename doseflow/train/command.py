@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from doseflow.errors import TrainingWrong
-from doseflow.train.forecaster import QUICK, ForecasterParams, Trained, train_forecaster
+from doseflow.train.forecaster import QUICK, ForecasterParams, Say, Trained, train_forecaster
 from doseflow.train.forecaster_bundle import write_forecaster_bundle
 
 
@@ -63,20 +73,27 @@ def train_and_bundle(choice: TrainChoice, console: Console) -> Trained:
         What was exported does not answer as the net does.
     """
     params = choice.params()
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as progress:
-        tasks: dict[str, object] = {}
-
-        def say(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=total)
-            progress.update(tasks[what], completed=done)  # type: ignore[arg-type]
-
+    with training_progress(console) as say:
         trained = train_forecaster(params, choice.out, choice.device, say, choice.workers, choice.days_file)
     metrics = {"params": asdict(trained.params), "metrics": trained.metrics, "curve": trained.curve}
     (choice.out / "metrics.json").write_text(json.dumps(metrics, indent=1), encoding="utf-8")
     write_forecaster_bundle(trained, choice.out / "bundle")
     return trained
+
+
+@contextmanager
+def training_progress(console: Console) -> Iterator[Say]:
+    """Bars of what is being done, one each."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def say(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=total)
+            progress.update(tasks[what], completed=done)
+
+        yield say
 
 
 def print_metrics(metrics: dict[str, float], console: Console) -> None:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from doseflow.domain.city import IntArray
 from doseflow.domain.roles import NUM_ROLES
 from doseflow.domain.state import CityState
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.policy.look_ahead import LookAheadParams, look_ahead
+from doseflow.policy.person_values import PersonValues
 from doseflow.policy.site_needs import NeedParams
+from doseflow.policy.site_values import TRAVELS_MINUTES
 from doseflow.policy.site_view import SITE_FIELDS, SiteView, site_view, value_scale_minutes, view_features
-from doseflow.policy.situation import survey
+from doseflow.policy.situation import Situation, survey
 from doseflow.policy.time_ahead import share_after
+from doseflow.train.by_processes import by_processes
 from doseflow.train.city_days import live_day
 from doseflow.train.training_scenarios import training_scenario
 
 Rows = dict[str, NDArray[np.float32]]
-"""Features, scale and the fields of `SiteView`, sites first."""
+"""Features, (N, F), scale, (N,), and the fields of `SiteView`, sites first; all float32."""
 MOST_PEOPLE_OF_A_ROLE = 30.0
+_ROUND_THE_DAY_SEED = 72
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,14 @@ class ViewOrder:
     seed: int
     stride: int = 6
     copies: int = 2
+    with_fluid: bool = False
+    """Whether the rows also say what the fluid queue gives for the same changes."""
 
 
 def rows_of_day(order: ViewOrder) -> Rows:
-    """Views of the day of an order."""
-    rng = np.random.default_rng([order.seed, 72])
-    forecaster, seen, cycles = BookingsFirst(), [], iter(range(10_000))
+    """Rows of the sites of a day where anything counts."""
+    rng = np.random.default_rng([order.seed, _ROUND_THE_DAY_SEED])
+    forecaster, seen, cycles = BookingsFirst(), list[Rows](), iter(range(10_000))
 
     def look(state: CityState) -> None:
         if (next(cycles) + order.seed) % order.stride:
@@ -47,23 +51,20 @@ def rows_of_day(order: ViewOrder) -> Rows:
         situation = survey(state, forecaster(state), NeedParams())
         view = site_view(situation, look_ahead(situation, LookAheadParams()))
         sites = np.flatnonzero(view.counted_minutes.sum(axis=0) > 0)
-        if not len(sites):
-            return
         view = view.of(sites)
-        fluid = fluid_values(situation, sites)
-        seen.append(rows_of_view(view) | {"fluid": fluid})
-        for _ in range(order.copies):
-            seen.append(rows_of_view(changed(view, rng)) | {"fluid": np.full_like(fluid, np.nan)})
+        fluid = {"fluid": fluid_values(situation, sites)} if order.with_fluid else {}
+        seen.append(rows_of_view(view) | fluid)
+        if not order.with_fluid:
+            seen.extend(rows_of_view(changed(view, rng)) for _ in range(order.copies))
 
     live_day(training_scenario(order.seed), order.seed, look)
-    return {name: np.concatenate([one[name] for one in seen]) for name in seen[0]}
+    return joined(seen)
 
 
-def fluid_values(situation, sites):
-    from doseflow.policy.person_values import PersonValues
-    from doseflow.train.site_rollouts import TRAVELS_MINUTES
+def fluid_values(situation: Situation, sites: IntArray) -> NDArray[np.float32]:
+    """What the fluid queue says of one person more, by travel and role, and of one fewer, (N, 20), in minutes."""
     values = PersonValues(situation, LookAheadParams())
-    gains = [-values.gain(sites, np.full(len(sites), t)) for t in TRAVELS_MINUTES]
+    gains = [-values.gain(sites, np.full(len(sites), travel)) for travel in TRAVELS_MINUTES]
     return np.concatenate([*gains, values.loss(sites)], axis=1).astype(np.float32)
 
 
@@ -78,29 +79,26 @@ def changed(view: SiteView, rng: np.random.Generator) -> SiteView:
     num_sites = len(view.open_minutes)
     factor = np.exp(rng.normal(0, 0.3, num_sites))
     queue = view.queue_people * np.exp(rng.normal(0, 0.7, view.queue_people.shape))
-    queue = queue + rng.poisson(rng.exponential(3.0, num_sites) * (rng.random(num_sites) < 0.4), view.queue_people.shape)
+    burst = rng.exponential(3.0, num_sites) * (rng.random(num_sites) < 0.4)
     people = view.people.copy()
     for role_idx in range(NUM_ROLES):
         more = rng.choice([-1, 0, 0, 1, 1], num_sites)
         people[:, role_idx] += more * share_after(rng.uniform(0, 60, num_sites))
+    least_places = np.ceil(people.max(axis=0)) * (rng.random(num_sites) < 0.7)
     return replace(
         view,
-        queue_people=np.round(queue),
+        queue_people=np.round(queue + rng.poisson(burst, view.queue_people.shape)),
         arriving_people=view.arriving_people * factor,
         people=np.clip(people, 0.0, MOST_PEOPLE_OF_A_ROLE),
-        most_people=np.maximum(view.most_people, np.ceil(people.max(axis=0)) * (rng.random(num_sites) < 0.7)),
+        most_people=np.maximum(view.most_people, least_places),
     )
 
 
-def made_rows(orders: Sequence[ViewOrder], workers: int | None = None, on_day: Callable[[], None] = lambda: None) -> Rows:
-    """Rows of all orders, in their order, by several processes of one thread each."""
-    workers = workers or len(os.sched_getaffinity(0))
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    context = multiprocessing.get_context("spawn")
-    days: dict[int, Rows] = {}
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
-        futures = {pool.submit(rows_of_day, order): place for place, order in enumerate(orders)}
-        for future in as_completed(futures):
-            days[futures[future]] = future.result()
-            on_day()
-    return {name: np.concatenate([days[place][name] for place in range(len(orders))]) for name in days[0]}
+def made_rows(orders: Sequence[ViewOrder], workers: int | None, on_day: Callable[[], None] = lambda: None) -> Rows:
+    """Rows of all orders, one day after the other."""
+    return joined(by_processes(rows_of_day, orders, workers, on_day))
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one after the other."""
+    return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +16,7 @@ from doseflow.forecast.net_inputs import NET_INPUTS_VERSION, Inputs, net_inputs
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.ports import Forecaster
 from doseflow.simulate.scenario import Scenario
+from doseflow.train.by_processes import by_processes
 from doseflow.train.city_days import live_day
 from doseflow.train.training_scenarios import LARGEST_CITY, training_scenario
 
@@ -103,28 +101,13 @@ def made_days(
     orders: Sequence[DayOrder], workers: int | None = None, on_day: Callable[[], None] = lambda: None
 ) -> list[TrainingDay]:
     """Days of orders, in their order, by several processes of one thread each."""
-    workers = workers or len(os.sched_getaffinity(0))
-    if workers == 1:
-        return [_counted(training_day(order), on_day) for order in orders]
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
-        futures = {pool.submit(training_day, order): place for place, order in enumerate(orders)}
-        days: dict[int, TrainingDay] = {}
-        for future in as_completed(futures):
-            days[futures[future]] = _counted(future.result(), on_day)
-    return [days[place] for place in range(len(orders))]
+    return by_processes(training_day, orders, workers, on_day)
 
 
 def seeds_for(split: str, num_days: int) -> Iterator[int]:
     """Seeds of days: `training` and `validation` never share one."""
     first = {"training": 1, "validation": 500_000}[split]
     return iter(range(first, first + num_days))
-
-
-def _counted(day: TrainingDay, on_day: Callable[[], None]) -> TrainingDay:
-    on_day()
-    return day
 
 
 def _joined(arrays: list[NDArray[np.float32]], name: str) -> NDArray[np.float32]:
