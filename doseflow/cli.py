@@ -97,6 +97,9 @@ def serve(
 def plan(
     state: Annotated[Path, typer.Option("--state", help="A state file: city, moment, reports.")],
     language: Annotated[str, typer.Option(help="en or zh.")] = "en",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also what each order should bring, and its best alternative.")
+    ] = False,
     json_path: JsonPath = None,
 ) -> None:
     """Plan one snapshot offline and explain each order in a sentence."""
@@ -106,7 +109,7 @@ def plan(
     outcome = plan_snapshot(_read(state), read_settings())
     if json_path is not None:
         json_path.write_bytes(orjson.dumps(outcome.as_json(), option=orjson.OPT_INDENT_2))
-    print_plan(outcome, language, out)
+    print_plan(outcome, language, out, with_effects=explain)
     if outcome.cycle.infeasible is not None:
         raise typer.Exit(1)
 

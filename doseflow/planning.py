@@ -11,6 +11,7 @@ from doseflow.bootstrap import make_planner
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import CycleNotFound, InputWrong
+from doseflow.feasible.effects import explain_effect
 from doseflow.intake.snapshot_file import read_snapshot
 from doseflow.live.clocks import WallClock
 from doseflow.live.replay import Replay, replay
@@ -80,9 +81,9 @@ def replay_cycle(cycle_id: str, store_url: str, settings: Settings) -> Replay:
         store.close()
 
 
-def print_plan(outcome: SnapshotPlan, language: str, console: Console) -> None:
+def print_plan(outcome: SnapshotPlan, language: str, console: Console, *, with_effects: bool = False) -> None:
     """
-    Print each order with its reason, in English or Chinese.
+    Print each order with its reason, in English or Chinese, and where asked what it should bring.
 
     Raises
     ------
@@ -95,6 +96,11 @@ def print_plan(outcome: SnapshotPlan, language: str, console: Console) -> None:
     for number, order in enumerate(cycle.new_orders, start=1):
         sentence = order.reason_en if language == "en" else order.reason_zh
         _print_line(console, f"{number:3d}  {order.decision.kind:18s} {sentence}")
+        if with_effects:
+            effect_en, effect_zh = explain_effect(order.decision, cycle.state.city, cycle.forecast)
+            _print_line(console, f"{'':24s}{effect_en if language == 'en' else effect_zh}")
+    if cycle.plan.why_this_planner:
+        _print_line(console, f"another planner answered: {cycle.plan.why_this_planner}")
     for dropped in cycle.plan.dropped:
         _print_line(console, f"not allowed: {dropped.reason_en if language == 'en' else dropped.reason_zh}")
     for sentence in cycle.infeasible.sentences if cycle.infeasible else ():

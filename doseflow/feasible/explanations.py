@@ -171,6 +171,15 @@ def _queue_ahead(facts: Facts) -> tuple[str, str]:
     return f"people would wait {wait} min at {facts.here}", f"{facts.here}预计等候{wait}分钟"
 
 
+def _arrivals_dear(facts: Facts) -> tuple[str, str]:
+    price, saving = facts.text("price_minutes"), facts.known("expected_saving_minutes")
+    en = f"one person more at {facts.here} costs everybody {price} min of waiting"
+    zh = f"{facts.here}每多一人，众人合计多等{price}分钟"
+    if saving is not None:
+        en, zh = f"{en}, and this should save {plain(saving)} person-minutes", f"{zh}，预计可少等{plain(saving)}人·分钟"
+    return en, zh
+
+
 def _early_arrivals(facts: Facts) -> tuple[str, str]:
     early = facts.text("mean_early_minutes")
     return f"people come {early} min early on average and queue", f"预约者平均提前{early}分钟到达，造成排队"
@@ -204,6 +213,7 @@ REASONS: dict[str, Reason] = {
     "delivery_ahead": _delivery_ahead,
     "room_free": _room_free,
     "queue_ahead": _queue_ahead,
+    "arrivals_dear": _arrivals_dear,
     "early_arrivals": _early_arrivals,
     "pinned": _pinned,
     "suspended": _suspended,

@@ -118,6 +118,7 @@ FACTS = {
     "band_drift": {"temperature_celsius": 7.6},
     "room_free": {"free_people": 1.0},
     "queue_ahead": {"wait_minutes": 33.3},
+    "arrivals_dear": {"price_minutes": 41.5, "expected_saving_minutes": 120.0},
     "early_arrivals": {"mean_early_minutes": 21.0},
 }
 
