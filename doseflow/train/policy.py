@@ -85,7 +85,8 @@ class PolicyParams:
 
 
 QUICK = PolicyParams(
-    num_days=16,
+    num_days=20,
+    stride=12,
     num_passes=1,
     num_steps=3000,
     rows_per_step=1024,
@@ -323,6 +324,8 @@ def scores(said: Tensor, fluid: Tensor, halves: Tensor) -> dict[str, float]:
     """
     Unexplained share of each value: squared error over variance, what chance alone makes taken off both.
 
+    A value of which chance hides the variance cannot be judged and is left out.
+
     Parameters
     ----------
     said, fluid
@@ -332,15 +335,27 @@ def scores(said: Tensor, fluid: Tensor, halves: Tensor) -> dict[str, float]:
     """
     labels = halves.mean(0)
     chance = (halves[0] - halves[1]).square().mean(0) / 4
-    explainable = (labels.var(0, correction=0) - chance).clamp(min=1e-6)
+    explainable = labels.var(0, correction=0) - chance
     names = [change.name for change in all_changes()[1:]]
+    judged_idx = [idx for idx in range(len(names)) if explainable[idx] > _LEAST_EXPLAINABLE * chance[idx] + 1e-9]
     metrics: dict[str, float] = {}
     for who, values in (("unexplained_share", said), ("fluid_unexplained_share", fluid)):
-        num = values.shape[1]
-        share = ((values - labels[:, :num]).square().mean(0) - chance[:num]) / explainable[:num]
-        metrics |= {f"{who}_{name}": float(one) for name, one in zip(names, share, strict=False)}
-        metrics[who] = float(share.mean())
-    metrics["unexplained_share_people"] = (
-        sum(metrics[f"unexplained_share_{name}"] for name in names[: fluid.shape[1]]) / fluid.shape[1]
-    )
+        error = (values - labels[:, : values.shape[1]]).square().mean(0)
+        shares = {
+            names[idx]: float((error[idx] - chance[idx]) / explainable[idx])
+            for idx in judged_idx
+            if idx < values.shape[1]
+        }
+        metrics |= {f"{who}_{name}": share for name, share in shares.items()}
+        metrics[f"{who}_people"] = _mean([share for name, share in shares.items() if name in names[: fluid.shape[1]]])
+    metrics["unexplained_share"] = _mean([metrics[f"unexplained_share_{names[idx]}"] for idx in judged_idx])
     return metrics
+
+
+_LEAST_EXPLAINABLE = 0.2
+"""Of the variance by chance; with less a share would be a ratio of two errors."""
+
+
+def _mean(shares: list[float]) -> float:
+    """The mean; where nothing could be judged, all of it is unexplained."""
+    return sum(shares) / len(shares) if shares else 1.0

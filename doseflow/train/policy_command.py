@@ -68,12 +68,9 @@ def print_policy_metrics(metrics: dict[str, float], console: Console) -> None:
     """The figures of a run, value by value, beside the fluid queue's."""
     table = Table("value", "unexplained by the net", "by the fluid queue")
     first = "unexplained_share_"
-    for name in (key.removeprefix(first) for key in metrics if key.startswith(first) and key != f"{first}people"):
+    for name in (key.removeprefix(first) for key in metrics if key.startswith(first)):
         fluid = metrics.get(f"fluid_{first}{name}")
         told = "" if fluid is None else f"{100 * fluid:.1f} %"
         table.add_row(name, f"{100 * metrics[first + name]:.1f} %", told)
     console.print(table)
-    console.print(
-        f"of people: {100 * metrics['unexplained_share_people']:.1f} % unexplained,"
-        f" by the fluid queue {100 * metrics['fluid_unexplained_share']:.1f} %"
-    )
+    console.print(f"all values together: {100 * metrics['unexplained_share']:.1f} % unexplained")

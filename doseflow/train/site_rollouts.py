@@ -144,11 +144,11 @@ class _Life:
         room = self._room(posts[..., OBSERVATION_IDX]).to(torch.int32)
         flow, counts = flow_step(self._flow, staying, serving.to(torch.int32), room, self._draws, world.rules)
         lost = counts.left.sum(-1) + (coming - staying)
-        waiting = flow.queued.sum(-1).float()
+        waited_minutes = counts.waited_minutes.sum(-1).float()
         weight = views.counted_minutes[:, step] / GRID_MINUTES[step]
-        self.cost += (waiting + lost * world.lost_person_minutes) * weight
+        self.cost += (waited_minutes + lost * world.lost_person_minutes) * weight
         if minute + 1 == GRID_ENDS_MINUTES[step]:
-            self.cost += waiting * views.last_minutes[:, step]
+            self.cost += flow.queued.sum(-1) * views.last_minutes[:, step]
         self._flow = flow
 
     def _room(self, observers: Tensor) -> Tensor:
