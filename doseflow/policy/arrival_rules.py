@@ -242,7 +242,7 @@ class _LeverDesk:
     def _walk_in_why(self, from_idx: int, people: int, gain: float, other: tuple[float, int, float] | None) -> Why:
         """The reason with what it saves, and what the next best neighbour would."""
         why = self._worth.why(from_idx)
-        facts = {
+        facts: dict[str, float | str] = {
             "expected_saving_minutes": round(people * gain, 1),
             "alternative_saving_minutes": round(people * -other[0], 1) if other else 0.0,
             "alternative_site_id": self._sites[other[1]].site_id if other else "",

@@ -234,7 +234,7 @@ class PolicyRun:
         for group in self.optimiser.param_groups:
             group["lr"] = params.learning_rate * self._pace()
         rows = torch.randint(len(labels), (params.rows_per_step,), generator=generator).to(self.device)
-        loss = (self.net(features[rows]) - labels[rows]).square().mean()
+        loss: Tensor = (self.net(features[rows]) - labels[rows]).square().mean()
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)

@@ -155,7 +155,8 @@ class _Life:
         """People who may be vaccinated and still find a seat, or a place to stand, (K, N)."""
         world, flow = self._world, self._flow
         seats = torch.minimum(self._views.seats_possible, observers * world.seats_per_observer)
-        return torch.ceil(seats * (1 + world.standing_share)) - flow.seated + flow.rising - flow.in_service[..., -1]
+        room: Tensor = torch.ceil(seats * (1 + world.standing_share)) - flow.seated + flow.rising
+        return room - flow.in_service[..., -1]
 
     def _staying(self, coming: Tensor, serving: Tensor) -> Tensor:
         """Of those who come, the others turn at the door, where the wait that they must expect is long, (K, N)."""

@@ -50,6 +50,22 @@ def test_a_snapshot_is_planned_and_every_order_explained(tmp_path):
         assert any(decision["reason_en"] in line for line in lines)
 
 
+@pytest.mark.parametrize(("planner", "language"), [("rules", "en"), ("learned", "zh")])
+def test_every_order_is_explained_by_what_it_should_bring(tmp_path, planner, language):
+    options = ["--explain", "--language", language]
+    done = run("plan", "--state", str(EXAMPLE), *options, cwd=tmp_path, DOSEFLOW_PLANNER=planner, PYTHONUTF8="1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.strip().splitlines()
+    assert f"by planner {planner} " in lines[-1]
+    orders = [place for place, line in enumerate(lines[:-1]) if line[:3].strip().isdigit() and line[5:7].islower()]
+    assert len(orders) >= 5
+    alternative, saving = ("best alternative: ", "should save ") if language == "en" else ("最佳替代：", "预计少等")
+    for place in orders:
+        assert alternative in lines[place + 1]
+        if "staff_move" in lines[place] and planner == "learned":
+            assert lines[place + 1].strip().startswith(saving)
+
+
 def test_the_same_snapshot_gives_the_same_plan(tmp_path):
     for name in ("a.json", "b.json"):
         assert run("plan", "--state", str(EXAMPLE), "--json", name, cwd=tmp_path).returncode == 0

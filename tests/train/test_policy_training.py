@@ -121,7 +121,7 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(rows, tmp_path, passes_b
 
 
 def test_steps_make_the_loss_smaller(rows, tmp_path):
-    params = replace(TINY, num_passes=1, num_steps=200, checkpoint_steps=50, rows_per_step=24)
+    params = replace(TINY, num_passes=1, num_steps=200, checkpoint_steps=50, rows_per_step=24, learning_rate=2e-2)
     run = PolicyRun(params, tmp_path, "cpu")
     run.train(rows, silent)
     assert run.curve[-1]["loss"] < 0.7 * run.curve[0]["loss"]
