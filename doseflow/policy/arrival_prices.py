@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from doseflow.domain.city import FloatArray
 from doseflow.domain.decisions import Why
-from doseflow.policy.walk_in_worth import WALK_IN_PERIODS
-from doseflow.units import PERIOD_MINUTES
+from doseflow.policy.walk_in_worth import BIN_MINUTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,19 @@ class ArrivalPrices:
     """
 
     def __init__(self, price_minutes: FloatArray, params: PriceParams) -> None:
-        self._prices = price_minutes
-        self._bin_minutes = WALK_IN_PERIODS * PERIOD_MINUTES / _BINS
-        self.crowding_minutes: FloatArray = price_minutes[:, :_BINS].mean(axis=1)
+        later = np.concatenate([price_minutes[:, 1:], price_minutes[:, -1:]], axis=1)
+        half_hours = (price_minutes + later) / 2
+        self._half_hours: list[list[float]] = half_hours.tolist()
+        self.crowding_minutes: FloatArray = half_hours[:, 0]
         self.crowded_above_minutes = params.crowded_above_minutes
         self.least_gain_minutes = params.least_gain_minutes
 
     def gain_minutes(self, from_idx: int, to_idx: int, travel_minutes: float) -> float:
         """See `WalkInWorth`; the price there is that of the half hour in which they arrive."""
-        return float(self.crowding_minutes[from_idx] - self._there(to_idx, travel_minutes) - travel_minutes)
+        there = self._half_hours[to_idx]
+        arriving = min(int(travel_minutes // BIN_MINUTES), len(there) - 1)
+        return self._half_hours[from_idx][0] - there[arriving] - travel_minutes
 
     def why(self, from_idx: int) -> Why:
         """See `WalkInWorth`."""
         return Why("arrivals_dear", {"price_minutes": round(float(self.crowding_minutes[from_idx]), 1)})
-
-    def _there(self, to_idx: int, travel_minutes: float) -> float:
-        first = min(int(travel_minutes // self._bin_minutes), self._prices.shape[1] - 1)
-        return float(self._prices[to_idx, first : first + _BINS].mean())
-
-
-_BINS = 2
-"""Quarter hours of the half hour over which prices are averaged."""

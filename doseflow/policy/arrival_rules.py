@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -9,15 +10,13 @@ import numpy as np
 
 from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.decisions import Decision, HoldSlots, ReleaseSlots, SendWalkIns, TellArrivalTime, Why
-from doseflow.domain.forecast import HORIZON_PERIODS, MEDIAN_IDX, ArrivalForecast
+from doseflow.domain.forecast import MEDIAN_IDX, ArrivalForecast
 from doseflow.domain.report import BOOKING_BINS
 from doseflow.policy.outlook import WaitOutlook
 from doseflow.policy.situation import Situation
-from doseflow.policy.walk_in_worth import WALK_IN_PERIODS, ExpectedWaits, WalkInWorth
+from doseflow.policy.walk_in_worth import BIN_MINUTES, BIN_PERIODS, WALK_IN_PERIODS, ExpectedWaits, WalkInWorth
 from doseflow.units import MINUTES_PER_HOUR, PERIOD_MINUTES
 
-BIN_PERIODS = HORIZON_PERIODS // BOOKING_BINS
-BIN_MINUTES = BIN_PERIODS * PERIOD_MINUTES
 _FIRST_RELEASED_BIN = 2
 """People need half an hour to find and take an appointment."""
 _MOST_DELAY_MINUTES = 30.0
@@ -252,14 +251,16 @@ class _LeverDesk:
     def _gain_minutes(self, from_idx: int, to_idx: int, travel_minutes: float) -> float:
         """Minutes that a walk-in gains by going there, negative or minus infinity where nobody should."""
         state = self._state
-        reachable = travel_minutes <= state.city.limits.max_travel_minutes / 2
-        stays_open = state.open_minutes_left[to_idx] >= travel_minutes + state.city.limits.min_stay_minutes
-        seen_longer = state.observed_wait_minutes[to_idx] > state.observed_wait_minutes[from_idx]
-        has_doses = self._spare_doses[to_idx] >= 1
-        if not (self._may_act[to_idx] and self._may_act[from_idx] and reachable and stays_open and has_doses):
-            return -np.inf
+        limits, waits = state.city.limits, state.observed_wait_minutes
+        if travel_minutes > limits.max_travel_minutes / 2:
+            return -math.inf
+        stays_open = state.open_minutes_left.item(to_idx) >= travel_minutes + limits.min_stay_minutes
+        has_doses = self._spare_doses.item(to_idx) >= 1
+        if not (self._may_act[to_idx] and self._may_act[from_idx] and stays_open and has_doses):
+            return -math.inf
         gain = self._worth.gain_minutes(from_idx, to_idx, travel_minutes)
-        return gain if np.isfinite(gain) and not seen_longer else -np.inf
+        seen_longer = waits.item(to_idx) > waits.item(from_idx)
+        return gain if math.isfinite(gain) and not seen_longer else -math.inf
 
     def _free_people_of_half_hour(self) -> FloatArray:
         """People that a site could serve in the next half hour beyond those it expects, (S,)."""

@@ -97,8 +97,9 @@ class SiteValues:
         self._is_known[touched] = ~self._counts[touched]
 
     def _ask(self, site_idx: IntArray) -> None:
-        sites = np.unique(site_idx[~self._is_known[site_idx]])
-        if len(sites):
+        if not self._is_known[site_idx].all():
+            # All that moves have touched at once: a question costs more than a row.
+            sites = np.flatnonzero(~self._is_known)
             view = self._view.of(sites)
             values = checked_values(self._engine.run({FEATURES_INPUT: view_features(view)}), len(sites))
             self._values[sites] = values * value_scale_minutes(view)[:, None]

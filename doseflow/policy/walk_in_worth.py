@@ -6,9 +6,14 @@ from typing import Protocol
 
 from doseflow.domain.city import FloatArray
 from doseflow.domain.decisions import Why
+from doseflow.domain.forecast import HORIZON_PERIODS
+from doseflow.domain.report import BOOKING_BINS
 from doseflow.policy.outlook import WaitOutlook
+from doseflow.units import PERIOD_MINUTES
 
-WALK_IN_PERIODS = 6
+BIN_PERIODS = HORIZON_PERIODS // BOOKING_BINS
+BIN_MINUTES = BIN_PERIODS * PERIOD_MINUTES
+WALK_IN_PERIODS = 2 * BIN_PERIODS
 """Walk-ins of the next half hour may be sent on."""
 
 

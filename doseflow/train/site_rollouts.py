@@ -18,10 +18,10 @@ from torch import Tensor
 
 from doseflow.domain.report import BOOKING_BINS
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX, ROLES
-from doseflow.policy.arrival_rules import BIN_MINUTES
 from doseflow.policy.look_ahead import LookAheadParams
 from doseflow.policy.site_values import ADDED_PEOPLE, TRAVELS_MINUTES
 from doseflow.policy.time_ahead import GRID_ENDS_MINUTES, GRID_MINUTES
+from doseflow.policy.walk_in_worth import BIN_MINUTES
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.simulate.draws import NamespaceDraws
 from doseflow.simulate.flow import Flow, FlowRules, empty_flow, flow_step
@@ -156,7 +156,8 @@ class _Life:
         world, flow = self._world, self._flow
         seats = torch.minimum(self._views.seats_possible, observers * world.seats_per_observer)
         room: Tensor = torch.ceil(seats * (1 + world.standing_share)) - flow.seated + flow.rising
-        return room - flow.in_service[..., -1]
+        room -= flow.in_service[..., -1]
+        return room
 
     def _staying(self, coming: Tensor, serving: Tensor) -> Tensor:
         """Of those who come, the others turn at the door, where the wait that they must expect is long, (K, N)."""
