@@ -39,12 +39,12 @@ class PolicyParams:
     """How a net is trained; the defaults are the run that ships."""
 
     seed: int = 1
-    num_days: int = 400
+    num_days: int = 600
     stride: int = 6
     """Every how many cycles a day is looked at."""
-    num_passes: int = 4
+    num_passes: int = 3
     """Times that every view is lived for its labels."""
-    num_steps: int = 40_000
+    num_steps: int = 30_000
     rows_per_step: int = 8192
     sites_per_life: int = 4096
     """Sites lived side by side, as far as memory goes."""
@@ -85,10 +85,10 @@ class PolicyParams:
 
 
 QUICK = PolicyParams(
-    num_days=20,
+    num_days=24,
     stride=12,
     num_passes=1,
-    num_steps=3000,
+    num_steps=4000,
     rows_per_step=1024,
     sites_per_life=512,
     checkpoint_steps=500,
