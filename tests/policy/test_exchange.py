@@ -136,3 +136,47 @@ def test_what_is_counted_as_sent_is_worth_less_a_second_time():
     values.move(1, 0, VACCINATOR_IDX, VACCINATOR_IDX, 10.0)
     assert values.gain(there, travel)[0, 2] < first
     assert values.loss(np.array([1]))[0, 2] > loss
+
+
+# --- what a move says of itself --------------------------------------------------------------------------------------
+
+
+def _moves_of(steps, vaccinators, least_net=100.0, **given):
+    situation = _situation(vaccinators, **given)
+    params = ExchangeParams(least_net=least_net, is_in_minutes=True)
+    kept = np.zeros((len(vaccinators), 4))
+    return exchange_moves(situation, ConcaveWorth(vaccinators, steps), params, kept_people=kept)
+
+
+def _said(move):
+    facts = move.why.facts
+    return [facts[name] for name in ("expected_saving_minutes", "alternative_saving_minutes", "alternative_site_id")]
+
+
+def test_a_move_says_what_it_saves_and_what_the_best_other_giver_would():
+    # The first site wants one; the second loses 5 by the last of its three, the third 20 and the fourth 40.
+    steps = [[500.0, 1.0], [50.0, 50.0, 5.0], [50.0, 50.0, 20.0], [50.0, 50.0, 40.0]]
+    (move,) = _moves_of(steps, [0, 3, 3, 3])
+    assert (move.from_site_id, move.to_site_id, move.people) == ("s1", "s0", 1)
+    assert _said(move) == [495.0, 480.0, "s2"]
+
+
+def test_where_the_others_would_lose_more_than_is_gained_the_alternative_is_doing_nothing():
+    steps = [[500.0, 1.0], [50.0, 50.0, 5.0], [700.0, 700.0, 600.0]]
+    (move,) = _moves_of(steps, [0, 3, 3])
+    assert _said(move) == [495.0, 0.0, ""]
+
+
+def test_people_sent_together_say_what_they_save_together():
+    steps = [[500.0, 300.0, 1.0], [50.0, 20.0, 10.0, 10.0], [90.0, 80.0, 80.0, 70.0]]
+    (move,) = _moves_of(steps, [0, 4, 4])
+    assert (move.from_site_id, move.people) == ("s1", 2)
+    assert _said(move) == [490.0 + 290.0, 430.0 + 230.0, "s2"]
+
+
+def test_worth_that_is_not_in_minutes_is_not_said():
+    situation = _situation([0, 3])
+    params = ExchangeParams(least_net=100.0)
+    worth = ConcaveWorth([0, 3], [[500.0, 1.0], [50.0, 50.0, 5.0]])
+    (move,) = exchange_moves(situation, worth, params, kept_people=np.zeros((2, 4)))
+    assert "alternative_saving_minutes" not in move.why.facts
