@@ -21,7 +21,7 @@ from doseflow.units import PERIOD_MINUTES
 
 NUM_STEPS = len(GRID_MINUTES)
 SITE_VIEW_VERSION = 201
-"""Raised whenever the features, their order or their scale change."""
+"""Raised whenever the features, the values that are asked for, or the order or scale of either change."""
 NUM_VIEW_FEATURES = NUM_STEPS * (1 + NUM_ROLES + OBSERVATION_IDX) + 15
 _LOG_SCALE = 3.0
 _MOST_MINUTES = 240.0
