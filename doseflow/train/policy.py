@@ -85,8 +85,8 @@ class PolicyParams:
 
 
 QUICK = PolicyParams(
-    num_days=24,
-    stride=12,
+    num_days=30,
+    stride=24,
     num_passes=1,
     num_steps=4000,
     rows_per_step=1024,

@@ -127,7 +127,7 @@ class _Life:
         self._arrivals = self._who_comes(changes)
         self._posts_of_step = self._who_serves(changes)
         self._step_of_minute = np.repeat(np.arange(len(GRID_MINUTES)), GRID_MINUTES.astype(int)).tolist()
-        lanes = _lanes(torch.clamp(views.most_people[:, :OBSERVATION_IDX], 1, MOST_POSTS).long())
+        lanes = _lanes(self._most_serving())
         flow = empty_flow(xp, world.rules, lanes, (self._k,), world.rules.leave_after_steps + 1)
         queued = torch.round(views.queue_people).to(torch.int32).expand(self._k, -1, -1).clone()
         self._flow = _with_people(flow, queued, views.seated_people)
@@ -150,6 +150,12 @@ class _Life:
         if minute + 1 == GRID_ENDS_MINUTES[step]:
             self.cost += flow.queued.sum(-1) * views.last_minutes[:, step]
         self._flow = flow
+
+    def _most_serving(self) -> Tensor:
+        """Servers that a stage may ever have, (N, R - 1), whole: one more than now, and one more by rounding."""
+        views = self._views
+        servers = torch.minimum(torch.ceil(views.people.amax(dim=1)) + 2, views.most_people)
+        return torch.clamp(servers[:, :OBSERVATION_IDX], 1, MOST_POSTS).long()
 
     def _room(self, observers: Tensor) -> Tensor:
         """People who may be vaccinated and still find a seat, or a place to stand, (K, N)."""
