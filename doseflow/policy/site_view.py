@@ -20,7 +20,7 @@ from doseflow.policy.time_ahead import GRID_ENDS_MINUTES, GRID_MINUTES
 from doseflow.units import PERIOD_MINUTES
 
 NUM_STEPS = len(GRID_MINUTES)
-SITE_VIEW_VERSION = 201
+SITE_VIEW_VERSION = 202
 """Raised whenever the features, the values that are asked for, or the order or scale of either change."""
 NUM_VIEW_FEATURES = NUM_STEPS * (1 + NUM_ROLES + OBSERVATION_IDX) + 15
 _LOG_SCALE = 3.0
@@ -128,7 +128,7 @@ def view_features(view: SiteView) -> NDArray[np.float32]:
     single = [
         *(np.log1p(view.queue_people) / _LOG_SCALE),
         *(np.minimum(minutes, _MOST_MINUTES) / _MOST_MINUTES),
-        *(posts[0] % 1.0),
+        *(np.round(posts[0], 3) % 1.0),
         np.minimum(view.seated_people / view.seats_possible, 2.0),
         view.spread_share,
         view.open_minutes / GRID_ENDS_MINUTES[-1],

@@ -46,7 +46,7 @@ class PolicyParams:
     """Times that every view is lived for its labels."""
     num_steps: int = 30_000
     rows_per_step: int = 8192
-    sites_per_life: int = 4096
+    sites_per_life: int = 32_768
     """Sites lived side by side, as far as memory goes."""
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
