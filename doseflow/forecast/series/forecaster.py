@@ -14,13 +14,14 @@ from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.blend import Blend, fit_blend
+from doseflow.forecast.series.mean_trees import MeanTrees
 from doseflow.forecast.series.params import SeriesForecastParams
 from doseflow.forecast.series.plain.historical_average import HistoricalAverage
 from doseflow.forecast.series.plain.member import SeriesMember
 from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
+from doseflow.forecast.series.quantile_trees import QuantileTrees
 from doseflow.forecast.series.ridge_forecast import ridge_forecast
 from doseflow.forecast.series.seasons import find_seasons
-from doseflow.forecast.series.trees import BoostedTrees
 from doseflow.units import MINUTES_PER_DAY
 
 BACK_TESTS = 4
@@ -118,7 +119,7 @@ class SeriesForecaster:
         return [one.forecast(sized, horizon) * self._unit for one in others]
 
     def _made(self) -> list[SeriesMember]:
-        return [BoostedTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
+        return [QuantileTrees(self._params.seed), MeanTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
 
 
 def forecast_series(
