@@ -1,6 +1,6 @@
 """
-The forecast of a table of series: the ridge forecast, boosted trees and two plain ones, blended by what each missed in
-a back-test on the end of the table's own history.
+The forecast of a table of series: the ridge forecast, boosted trees of the quantiles and of the mean, and two plain
+ones, blended by what each missed in a back-test on the end of the table's own history.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ class SeriesForecaster:
         return [one.forecast(sized, horizon) * self._unit for one in others]
 
     def _made(self) -> list[SeriesMember]:
-        return [QuantileTrees(self._params.seed), MeanTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
+        seed, examples = self._params.seed, self._params.tree_examples
+        return [QuantileTrees(seed, examples), MeanTrees(seed, examples), SeasonalNaive(), HistoricalAverage()]
 
 
 def forecast_series(

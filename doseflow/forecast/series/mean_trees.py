@@ -12,7 +12,6 @@ from doseflow.forecast.series.plain.open_steps import OpenWeek
 from doseflow.forecast.series.tree_bins import TreeBins, find_bins
 from doseflow.forecast.series.tree_examples import examples_of, now_of, one_thread
 
-EXAMPLES = 30_000
 ROUNDS = 120
 KEPT_SHARE = 0.25
 """Share of the examples that the trees do not see, from whose errors the quantiles are read."""
@@ -31,8 +30,8 @@ class MeanTrees:
 
     name = "mean_trees"
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, most_examples: int) -> None:
+        self._seed, self._most_examples = seed, most_examples
         self._model = _model_of(seed)
         self._week: OpenWeek | None = None
         self._edges = self._ratios = np.zeros(0)
@@ -41,7 +40,7 @@ class MeanTrees:
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Fit the expectation on most examples, and the spread on the others."""
         rng = np.random.default_rng(self._seed)
-        self._week, examples = examples_of(table, horizon, EXAMPLES, rng)
+        self._week, examples = examples_of(table, horizon, self._most_examples, rng)
         features, target, scale, origins = examples.features, examples.target, examples.scale, examples.origins
         # Whole moments are kept, so that what strikes all series at once is an error too.
         is_kept = rng.random(size=table.num_steps)[origins] < KEPT_SHARE

@@ -12,9 +12,10 @@ from doseflow.forecast.series.plain.open_steps import OpenWeek
 from doseflow.forecast.series.tree_bins import TreeBins, find_bins
 from doseflow.forecast.series.tree_examples import TreeExamples, examples_of, now_of, one_thread
 
-EXAMPLES = 30_000
 ROUNDS = 60
 LEAST_EXAMPLES = 100
+CLOSE_SHARE = 0.1
+"""Of the gaps between values, the share that is taken for the closest: few of large counts are neighbours."""
 
 
 class QuantileTrees:
@@ -26,23 +27,22 @@ class QuantileTrees:
 
     name = "quantile_trees"
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, most_examples: int) -> None:
+        self._seed, self._most_examples = seed, most_examples
         self._models: list[HistGradientBoostingRegressor] = []
         self._week: OpenWeek | None = None
         self._bins = TreeBins(np.zeros(0, dtype=np.int64), ())
-        self._constants = np.ones(len(QUANTILE_LEVELS))
+        self._constants = np.zeros(len(QUANTILE_LEVELS))
 
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Fit a model a quantile."""
         rng = np.random.default_rng(self._seed)
-        self._week, examples = examples_of(table, horizon, EXAMPLES, rng)
+        self._week, examples = examples_of(table, horizon, self._most_examples, rng)
         target = _jittered(examples, grain_of(table.values), rng)
         self._bins = find_bins(examples.features)
         self._models = []
-        self._constants = (
-            np.quantile(examples.target, QUANTILE_LEVELS) if len(target) else np.zeros(len(QUANTILE_LEVELS))
-        )
+        if len(target):
+            self._constants = np.quantile(examples.target, QUANTILE_LEVELS)
         if len(target) < LEAST_EXAMPLES or not len(self._bins.columns):
             return
         features = self._bins.of(examples.features)
@@ -72,10 +72,9 @@ class QuantileTrees:
 
 
 def grain_of(values: FloatArray) -> float:
-    """The usual gap between neighbouring values up to the mean: 1 of counts, small of what is measured."""
-    known = values[np.isfinite(values)]
-    gaps = np.diff(np.unique(known[known <= known.mean()])) if known.size else np.zeros(0)
-    return float(np.median(gaps)) if gaps.size else 0.0
+    """The gap between neighbouring values where they lie close: 1 of counts, small of what is measured."""
+    gaps = np.diff(np.unique(values[np.isfinite(values)]))
+    return float(np.quantile(gaps, CLOSE_SHARE, method="lower")) if gaps.size else 0.0
 
 
 def _jittered(examples: TreeExamples, grain: float, rng: np.random.Generator) -> FloatArray:
