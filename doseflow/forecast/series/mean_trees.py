@@ -13,6 +13,8 @@ from doseflow.forecast.series.tree_bins import TreeBins, find_bins
 from doseflow.forecast.series.tree_examples import examples_of, now_of, one_thread
 
 ROUNDS = 120
+NEAR_SHARE = 0.5
+"""Share of the examples that are drawn from the newest third of the history: programmes change."""
 KEPT_SHARE = 0.25
 """Share of the examples that the trees do not see, from whose errors the quantiles are read."""
 NUM_BANDS = 6
@@ -40,7 +42,7 @@ class MeanTrees:
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Fit the expectation on most examples, and the spread on the others."""
         rng = np.random.default_rng(self._seed)
-        self._week, examples = examples_of(table, horizon, self._most_examples, rng)
+        self._week, examples = examples_of(table, horizon, self._most_examples, NEAR_SHARE, rng)
         features, target, scale, origins = examples.features, examples.target, examples.scale, examples.origins
         # Whole moments are kept, so that what strikes all series at once is an error too.
         is_kept = rng.random(size=table.num_steps)[origins] < KEPT_SHARE

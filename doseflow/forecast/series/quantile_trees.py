@@ -13,6 +13,8 @@ from doseflow.forecast.series.tree_bins import TreeBins, find_bins
 from doseflow.forecast.series.tree_examples import TreeExamples, examples_of, now_of, one_thread
 
 ROUNDS = 60
+NEAR_SHARE = 0.0
+"""Examples lie evenly over the history; more of the newest were no better (docs/background/series-forecast.md)."""
 LEAST_EXAMPLES = 100
 CLOSE_SHARE = 0.1
 """Of the gaps between values, the share that is taken for the closest: few of large counts are neighbours."""
@@ -37,7 +39,7 @@ class QuantileTrees:
     def fit(self, table: SeriesTable, horizon: int) -> None:
         """Fit a model a quantile."""
         rng = np.random.default_rng(self._seed)
-        self._week, examples = examples_of(table, horizon, self._most_examples, rng)
+        self._week, examples = examples_of(table, horizon, self._most_examples, NEAR_SHARE, rng)
         target = _jittered(examples, grain_of(table.values), rng)
         self._bins = find_bins(examples.features)
         self._models = []

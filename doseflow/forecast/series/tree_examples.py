@@ -13,8 +13,6 @@ from doseflow.forecast.series.plain.direct_features import Whole, direct_feature
 from doseflow.forecast.series.plain.open_steps import OpenWeek, filled, open_week, steps_of_week
 from doseflow.forecast.series.ranked_features import ranked_features
 
-NEAR_SHARE = 0.5
-"""Share of the examples that are drawn from the newest third of the history: programmes change."""
 ONE_THREAD = 1
 """Threads that wait for each other lose more on a busy machine than they gain on a quiet one."""
 
@@ -43,13 +41,20 @@ class TreeExamples:
 
 
 def examples_of(
-    table: SeriesTable, horizon: int, at_most: int, rng: np.random.Generator
+    table: SeriesTable, horizon: int, at_most: int, near_share: float, rng: np.random.Generator
 ) -> tuple[OpenWeek, TreeExamples]:
-    """Past origins and targets of a table, at most so many; fewer where fewer are known."""
+    """
+    Past origins and targets of a table, at most so many; fewer where fewer are known.
+
+    Parameters
+    ----------
+    near_share
+        Share of the examples that are drawn from the newest third of the history.
+    """
     week = open_week(table)
     whole = _whole_of(table, week, 0)
     known = np.isfinite(table.values[:, week.open_before(table)])
-    rows, origins, steps_ahead = _drawn(known, whole, horizon, at_most, rng)
+    rows, origins, steps_ahead = _drawn(known, whole, horizon, (at_most, near_share), rng)
     scale = whole.scale[rows, origins]
     features = _features(whole, rows, origins, steps_ahead, scale)
     return week, TreeExamples(features, whole.values[rows, origins + steps_ahead] / scale, scale, origins)
@@ -88,15 +93,16 @@ def _whole_of(table: SeriesTable, week: OpenWeek, horizon: int) -> Whole:
 
 
 def _drawn(
-    known: FloatArray, whole: Whole, horizon: int, at_most: int, rng: np.random.Generator
+    known: FloatArray, whole: Whole, horizon: int, how_many: tuple[int, float], rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Series, origins and steps ahead of targets that are really known, after one week of past."""
+    at_most, near_share = how_many
     num_series, num_steps = known.shape
     first = min(whole.week_steps, num_steps // 2)
     newest = max(first, num_steps - max(num_steps // 3, 2 * whole.week_steps))
     drawn = 3 * at_most
     rows = rng.integers(num_series, size=drawn)
-    origins = rng.integers(np.where(rng.random(drawn) < NEAR_SHARE, newest, first), num_steps)
+    origins = rng.integers(np.where(rng.random(drawn) < near_share, newest, first), num_steps)
     steps_ahead = rng.integers(horizon, size=drawn)
     inside = origins + steps_ahead < num_steps
     kept = np.flatnonzero(inside & known[rows, np.minimum(origins + steps_ahead, num_steps - 1)])
