@@ -43,7 +43,7 @@ class SeriesForecaster:
     def __init__(self, params: SeriesForecastParams | None = None) -> None:
         self._params = params or SeriesForecastParams()
         self._others: list[SeriesMember] = []
-        self._blend = Blend(np.ones(1), 1.0)
+        self._blend = Blend(np.ones(1))
         self._unit = 1.0
 
     @property
