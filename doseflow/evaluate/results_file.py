@@ -13,6 +13,9 @@ from doseflow.errors import InputWrong
 from doseflow.evaluate.run import Row, RunKey
 
 
+_ROW_BEGINS = b'{"planner":'
+
+
 class ResultsFile:
     """
     Rows of finished runs.
@@ -38,7 +41,8 @@ class ResultsFile:
             A line is no row, or was made by other code or from another scenario.
         """
         rows: dict[RunKey, Row] = {}
-        for line_no, line in enumerate(self._whole_lines(), start=1):
+        lines, whole_bytes = self._whole_lines()
+        for line_no, line in enumerate(lines, start=1):
             row = _row(line, f"{self._path}, line {line_no}")
             known = scenario_digests.get(row["scenario"], row["scenario_digest"])
             if row["scenario_digest"] != known:
@@ -52,6 +56,9 @@ class ResultsFile:
                     " or count what is there with --keep-old"
                 )
             rows[row["planner"], row["scenario"], row["seed"]] = row
+        # Only now, when all before it are rows: a file that is something else is left as it is.
+        if self._path.exists() and self._path.stat().st_size > whole_bytes:
+            os.truncate(self._path, whole_bytes)
         return rows
 
     def append(self, rows: Iterable[Row]) -> None:
@@ -70,14 +77,16 @@ class ResultsFile:
         numbered = (self._path.with_stem(f"{self._path.stem}-{number}") for number in count(2))
         return next(path for path in numbered if not path.exists())
 
-    def _whole_lines(self) -> list[bytes]:
+    def _whole_lines(self) -> tuple[list[bytes], int]:
+        """The lines that are whole, and their bytes; what is left of a row at the end is none of them."""
         if not self._path.exists():
-            return []
+            return [], 0
         content = self._path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            os.truncate(self._path, len(whole))
-        return whole.splitlines()
+        torn = content[len(whole) :]
+        if not (torn.startswith(_ROW_BEGINS) or _ROW_BEGINS.startswith(torn)):
+            raise InputWrong(f"--results: {self._path} is no file of results: its last line does not begin like a row")
+        return whole.splitlines(), len(whole)
 
 
 def _row(line: bytes, where: str) -> Row:

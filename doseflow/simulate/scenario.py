@@ -113,7 +113,11 @@ class Scenario:
         for position, day in enumerate(self.days):
             _check_day(day, position, is_real=self.is_real)
         _check_params(self.params, has_load=self.offered_load_share is not None)
+        starts = [one.kind for one in self.incidents].count("campaign_start")
+        if starts > 1:
+            raise ValueError(f"incidents: must have at most one campaign_start, got {starts}")
         for position, incident in enumerate(self.incidents):
+            _check_in_window(self.window, incident, position)
             too_far = [rank for rank in getattr(incident, "site_ranks", None) or () if rank > num_sites]
             if too_far:
                 at = f"incidents.{position}.site_ranks"
@@ -160,6 +164,17 @@ class Scenario:
     def in_city(self, city: str, city_seed: int = 1) -> Scenario:
         """The same in another made city, for example of another size."""
         return replace(self, city=city, city_seed=city_seed)
+
+
+def _check_in_window(window: Window, incident: ScenarioIncident, position: int) -> None:
+    """An incident outside the hours that are played would be no incident, and its file a mistake."""
+    starts_at, ends_at = getattr(incident, "starts_at", None), getattr(incident, "ends_at", None)
+    if starts_at is not None and starts_at >= window.ends_at:
+        at = f"incidents.{position}.starts_at"
+        raise ValueError(f"{at}: must be before window.ends_at {window.ends_at}, got {starts_at}")
+    if ends_at is not None and ends_at <= window.starts_at:
+        at = f"incidents.{position}.ends_at"
+        raise ValueError(f"{at}: must be after window.starts_at {window.starts_at}, got {ends_at}")
 
 
 def _check_day(day: str, position: int, *, is_real: bool) -> None:

@@ -121,3 +121,12 @@ def test_the_last_row_of_a_run_counts(tmp_path):
     results.append([row("static", 1, mean_wait_minutes=1.0), row("static", 1, mean_wait_minutes=2.0)])
     (kept,) = results.read("code", {}).values()
     assert kept["measures"]["mean_wait_minutes"] == 2.0
+
+
+@pytest.mark.parametrize("content", [b"my precious notes\nline two", b"single line", b"\x1f\x8b\x00\n\x01"])
+def test_a_file_that_is_no_results_is_refused_and_left_as_it_is(tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputWrong, match="--results: .*"):
+        ResultsFile(path).read("code", {})
+    assert path.read_bytes() == content

@@ -104,6 +104,22 @@ REFUSED = [
         GOOD.replace("synthetic:50", "czech").replace("saturday", "2021-06-01"),
         "days.0: must be a date from 2021-01-15 to 2021-05-31 in the real city, got 2021-06-01",
     ),
+    (
+        GOOD + '[[incidents]]\nkind = "rain"\nstarts_at = 09:00:00\nends_at = 10:00:00',
+        "incidents.0.walk_in_factor: must be below 1 where nobody stays away and no road is slow, got 1",
+    ),
+    (
+        GOOD + '[[incidents]]\nkind = "power_cut"\nsite_count = 1\nstarts_at = 23:00:00\nends_at = 23:30:00',
+        "incidents.0.starts_at: must be before window.ends_at",
+    ),
+    (
+        GOOD + '[[incidents]]\nkind = "power_cut"\nsite_count = 1\nstarts_at = 01:00:00\nends_at = 02:30:00',
+        "incidents.0.ends_at: must be after window.starts_at",
+    ),
+    (
+        GOOD + 2 * '[[incidents]]\nkind = "campaign_start"\nbooking_factor = 1.5\n',
+        "incidents: must have at most one campaign_start, got 2",
+    ),
     (GOOD + "[params]\nno_show_share = 0.5", "params.no_show_share: must lie in 0..0.4, got 0.5"),
     (GOOD + "[params]\nno_shows = 0.1", "params.no_shows: is no parameter of the simulator"),
     (GOOD + "[params]\nstaffing_mismatch_sd = 0.1", "params.staffing_mismatch_sd: must not be given together with"),

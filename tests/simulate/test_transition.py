@@ -184,3 +184,13 @@ def test_a_finer_step_gives_about_the_same_day(small_city):
         totals = live(begin(small_city, params), round(480 / step_minutes), params).totals
         waits.append(totals.waited_minutes.sum() / totals.arrived.sum())
     assert waits[0] == pytest.approx(waits[1], rel=0.1)
+
+
+def test_overtime_is_the_work_done_after_closing(fresh_world, small_params):
+    world, rng, worked = fresh_world, draws(4), 0.0
+    for _ in range(900):
+        before, world = world, step(world, rng, small_params)
+        busy = (world.totals.busy_minutes - before.totals.busy_minutes).sum(axis=-1)
+        worked += busy[world.epoch_minutes >= world.day.closes].sum()
+    assert worked > 0
+    assert (world.totals.overtime_minutes - fresh_world.totals.overtime_minutes).sum() == pytest.approx(worked)

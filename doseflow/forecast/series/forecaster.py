@@ -1,6 +1,6 @@
 """
-The forecast of a table of series: the ridge forecast, boosted trees and two plain ones, blended by what each missed in
-a back-test on the end of the table's own history.
+The forecast of a table of series: the ridge forecast, boosted trees of the quantiles and of the mean, and two plain
+ones, blended by what each missed in a back-test on the end of the table's own history.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.blend import Blend, fit_blend
+from doseflow.forecast.series.mean_trees import MeanTrees
 from doseflow.forecast.series.params import SeriesForecastParams
 from doseflow.forecast.series.plain.historical_average import HistoricalAverage
 from doseflow.forecast.series.plain.member import SeriesMember
 from doseflow.forecast.series.plain.seasonal_naive import SeasonalNaive
+from doseflow.forecast.series.quantile_trees import QuantileTrees
 from doseflow.forecast.series.ridge_forecast import ridge_forecast
 from doseflow.forecast.series.seasons import find_seasons
-from doseflow.forecast.series.trees import BoostedTrees
 from doseflow.units import MINUTES_PER_DAY
 
 BACK_TESTS = 4
@@ -42,7 +43,7 @@ class SeriesForecaster:
     def __init__(self, params: SeriesForecastParams | None = None) -> None:
         self._params = params or SeriesForecastParams()
         self._others: list[SeriesMember] = []
-        self._blend = Blend(np.ones(1), 1.0)
+        self._blend = Blend(np.ones(1))
         self._unit = 1.0
 
     @property
@@ -118,7 +119,8 @@ class SeriesForecaster:
         return [one.forecast(sized, horizon) * self._unit for one in others]
 
     def _made(self) -> list[SeriesMember]:
-        return [BoostedTrees(self._params.seed), SeasonalNaive(), HistoricalAverage()]
+        seed, examples = self._params.seed, self._params.tree_examples
+        return [QuantileTrees(seed, examples), MeanTrees(seed, examples), SeasonalNaive(), HistoricalAverage()]
 
 
 def forecast_series(

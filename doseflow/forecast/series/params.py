@@ -19,8 +19,10 @@ class SeriesForecastParams:
     """Series times past origins behind one fit."""
     max_fits: int = 16
     """Groups of steps ahead, each with its own fit."""
+    tree_examples: int = 30_000
+    """Past origins and targets that trees are fitted on."""
 
     def __post_init__(self) -> None:
-        for name in ("max_cells", "max_steps", "rows_per_fit", "max_fits"):
+        for name in ("max_cells", "max_steps", "rows_per_fit", "max_fits", "tree_examples"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be at least 1, got {getattr(self, name)}")

@@ -12,7 +12,7 @@ from series_samples import DISPERSION, counts_of, mean_of, table_of
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.forecast.series import SeriesForecastParams, forecast_series
 
-QUICK = SeriesForecastParams(rows_per_fit=3000, max_fits=4)
+QUICK = SeriesForecastParams(rows_per_fit=3000, max_fits=4, tree_examples=4000)
 NUM_SERIES, NUM_STEPS, HORIZON = 12, 24 * 7 * 5, 24
 LEVELS = np.asarray(QUANTILE_LEVELS)
 
