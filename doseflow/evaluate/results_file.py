@@ -12,7 +12,6 @@ import orjson
 from doseflow.errors import InputWrong
 from doseflow.evaluate.run import Row, RunKey
 
-
 _ROW_BEGINS = b'{"planner":'
 
 

@@ -127,6 +127,6 @@ def test_the_last_row_of_a_run_counts(tmp_path):
 def test_a_file_that_is_no_results_is_refused_and_left_as_it_is(tmp_path, content):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    with pytest.raises(InputWrong, match="--results: .*"):
+    with pytest.raises(InputWrong, match=r"--results: .*"):
         ResultsFile(path).read("code", {})
     assert path.read_bytes() == content
