@@ -334,9 +334,10 @@ def train_forecaster(
     try:
         trained = train_and_bundle(choice, err)
     except KeyboardInterrupt:
-        err.print("stopped; the same command goes on from its last checkpoint")
+        err.print("stopped; the same command goes on from its last checkpoint, if there is one yet")
         raise typer.Exit(1) from None
     print_metrics(trained.metrics, out)
+    out.print(f"bundle: {folder / 'bundle'} (setting bundles.forecaster)", highlight=False, soft_wrap=True)
 
 
 @train.command("policy")
@@ -356,9 +357,10 @@ def train_policy(
     try:
         trained = train_policy_and_bundle(PolicyChoice(folder, quick, seed, device, days, passes, steps, workers), err)
     except KeyboardInterrupt:
-        err.print("stopped; the same command goes on from its last checkpoint")
+        err.print("stopped; the same command goes on from its last checkpoint, if there is one yet")
         raise typer.Exit(1) from None
     print_policy_metrics(trained.metrics, out)
+    out.print(f"bundle: {folder / 'bundle'} (setting bundles.policy)", highlight=False, soft_wrap=True)
 
 
 @bench.command("anomalies")

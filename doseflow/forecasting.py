@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -92,15 +91,13 @@ def _read(choice: ForecastChoice, progress: Progress) -> History:
 def write_quantiles(path: Path, history: History, quantiles: FloatArray) -> None:
     """Write quantiles, (S, N, Q), one row a series and step, timestamps as each series wrote them."""
     table = history.table
-    step = timedelta(minutes=table.step_minutes)
     try:
         with path.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
             for idx, series_id in enumerate(table.series_ids):
-                form, last_at = history.forms[idx], table.at(int(history.last_step_idx[idx]))
                 for ahead, row in enumerate(quantiles[idx], start=1):
-                    writer.writerow((series_id, form.write(last_at + ahead * step), *(f"{each:.7g}" for each in row)))
+                    writer.writerow((series_id, history.written(idx, ahead), *(f"{each:.7g}" for each in row)))
     except OverflowError as error:
         raise HistoryWrong("--horizon: the forecast would end after the year 9999") from error
 

@@ -16,6 +16,7 @@ from doseflow.intake.history_rows import HistoryRows, read_rows
 from doseflow.intake.timestamp_form import TimestampForm
 
 MINUTE_SECONDS = 60
+_DAY_SECONDS = timedelta(days=1).total_seconds()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -30,6 +31,9 @@ class History:
         Column of each series' last timestamp, (S,).
     forms
         How each series' last timestamp was written.
+    ahead_of_moments
+        How far the table's clock is ahead of the real moments of each series' last row: not 0 only where days are
+        counted by local clocks that differ.
     num_rows
         Rows of the file.
     num_gaps
@@ -39,8 +43,14 @@ class History:
     table: SeriesTable
     last_step_idx: IntArray
     forms: tuple[TimestampForm, ...]
+    ahead_of_moments: tuple[timedelta, ...]
     num_rows: int
     num_gaps: int
+
+    def written(self, series: int, steps_ahead: int) -> str:
+        """The timestamp so many steps after a series' last one, in the form of that one."""
+        moment = self.table.at(int(self.last_step_idx[series])) - self.ahead_of_moments[series]
+        return self.forms[series].write(moment + steps_ahead * timedelta(minutes=self.table.step_minutes))
 
 
 def read_history(data: bytes, *, is_gzip: bool = False, advance: Callable[[int], None] = lambda _: None) -> History:
@@ -58,12 +68,12 @@ def read_history(data: bytes, *, is_gzip: bool = False, advance: Callable[[int],
     seconds = np.asarray(rows.seconds)
     order = np.lexsort((seconds, series))
     _refuse_repeats(rows, series, seconds, order)
-    seconds = _on_local_time(rows, series, seconds, order)
+    moments, seconds = seconds, _on_local_time(rows, series, seconds, order)
     step_seconds = _step_of(series[order], seconds[order])
     starts = float(seconds.min())
     _refuse_off_grid(rows, seconds, starts, step_seconds)
     columns = np.round((seconds - starts) / step_seconds).astype(np.int64)
-    return _on_grid(rows, series, columns, starts, int(step_seconds // MINUTE_SECONDS))
+    return _on_grid(rows, series, columns, starts, int(step_seconds // MINUTE_SECONDS), seconds - moments)
 
 
 def _refuse_mixed_zones(rows: HistoryRows) -> None:
@@ -95,19 +105,25 @@ def _name(rows: HistoryRows, row: int) -> str:
 
 def _on_local_time(rows: HistoryRows, series: IntArray, seconds: FloatArray, order: IntArray) -> FloatArray:
     """
-    Days by the local clock where a clock change makes them 23 or 25 hours long; all else as it is.
+    Days by the local clock where offsets make them 23 or 25 hours long, or differ between series; all else as it is.
 
-    Each row then counts as if its local time were UTC plus the last row's offset.
+    Each row then counts as if its local time were UTC plus the last row's offset. Rows that are whole days apart as the
+    moments that they are need no such thing, nor do those that no local clock brings to one time of day.
     """
     offsets = {text: form.offset for text, (_, form) in rows.forms.items()}
-    if len(set(offsets.values())) < 2:
+    if len(set(offsets.values())) < 2 or not ((seconds - seconds[0]) % _DAY_SECONDS).any():
         return seconds
     gaps = np.diff(seconds[order])[np.diff(series[order]) == 0]
     if not len(gaps) or np.median(gaps) < timedelta(hours=23).total_seconds():
         return seconds
+    by_clock = seconds + np.array([(offsets[text] or timedelta()).total_seconds() for text in rows.texts])
+    if ((by_clock - by_clock[0]) % _DAY_SECONDS).any():
+        return seconds
     newest = int(np.argmax(seconds))
     kept = offsets[rows.texts[newest]] or timedelta()
-    moved = np.array([((offsets[text] or kept) - kept).total_seconds() for text in rows.texts])
+    # A date without a time has no offset: it is the kept clock's.
+    own = {text: kept if offset is None else offset for text, offset in offsets.items()}
+    moved = np.array([(own[text] - kept).total_seconds() for text in rows.texts])
     local: FloatArray = seconds + moved
     return local
 
@@ -138,7 +154,9 @@ def _refuse_off_grid(rows: HistoryRows, seconds: FloatArray, starts: float, step
         )
 
 
-def _on_grid(rows: HistoryRows, series: IntArray, columns: IntArray, starts: float, step_minutes: int) -> History:
+def _on_grid(
+    rows: HistoryRows, series: IntArray, columns: IntArray, starts: float, step_minutes: int, ahead_seconds: FloatArray
+) -> History:
     num_series, num_steps = len(rows.series_ids), int(columns.max()) + 1
     if num_series * num_steps > MOST_CELLS:
         raise HistoryWrong(
@@ -153,6 +171,7 @@ def _on_grid(rows: HistoryRows, series: IntArray, columns: IntArray, starts: flo
     np.minimum.at(first, series, columns)
     newest = np.flatnonzero(columns == last[series])
     forms = dict(zip(series[newest].tolist(), (rows.forms[rows.texts[row]][1] for row in newest), strict=True))
+    ahead = dict(zip(series[newest].tolist(), ahead_seconds[newest].tolist(), strict=True))
     zone = rows.forms[rows.texts[int(np.argmax(columns))]][1].offset or timedelta()
     table = SeriesTable(
         series_ids=tuple(rows.series_ids),
@@ -166,7 +185,14 @@ def _on_grid(rows: HistoryRows, series: IntArray, columns: IntArray, starts: flo
         },
     )
     num_gaps = int((last - first + 1).sum() - len(columns))
-    return History(table, last, tuple(forms[idx] for idx in range(num_series)), len(columns), num_gaps)
+    return History(
+        table=table,
+        last_step_idx=last,
+        forms=tuple(forms[idx] for idx in range(num_series)),
+        ahead_of_moments=tuple(timedelta(seconds=ahead[idx]) for idx in range(num_series)),
+        num_rows=len(columns),
+        num_gaps=num_gaps,
+    )
 
 
 def _moment(seconds: float, zone: timedelta) -> datetime:

@@ -80,7 +80,9 @@ class ForecasterParams:
         )
 
 
-QUICK = ForecasterParams(num_days=24, num_validation_days=4, num_steps=400, cycles_per_day=12, width=32)
+QUICK = ForecasterParams(
+    num_days=24, num_validation_days=4, num_steps=400, cycles_per_day=12, width=32, checkpoint_steps=50
+)
 """Small enough for two cores and five minutes."""
 
 Say = Callable[[str, int, int], None]

@@ -115,6 +115,28 @@ def test_local_days_across_a_clock_change_are_one_day_apart():
     assert history.forms[0].write(history.table.at(12)) == "2024-04-06T00:00:00+02:00"
 
 
+def test_each_series_goes_on_by_its_own_clock():
+    ended = [f"ended,2024-03-{day}T00:00+01:00,1" for day in range(20, 29)]
+    running = [f"on,2024-03-{day}T00:00+01:00,1" for day in range(20, 32)]
+    running += [f"on,2024-04-0{day}T00:00+02:00,1" for day in range(1, 6)]
+    london = [f"london,2024-03-{day}T00:00+00:00,1" for day in range(20, 32)]
+    history = read_history(file_of(ended + running + london))
+    assert (history.table.step_minutes, history.num_gaps) == (1440, 0)
+    assert [history.written(idx, 1) for idx in range(3)] == [
+        "2024-03-29T00:00+01:00",
+        "2024-04-06T00:00+02:00",
+        "2024-04-01T00:00+00:00",
+    ]
+
+
+@pytest.mark.parametrize("other", ["T02:00+02:00", "T00:00+00:00"])
+def test_days_that_are_a_day_apart_as_moments_are_so_whatever_their_offsets(other):
+    rows = [f"a,2024-01-{day:02d}{'T00:00Z' if day % 2 else other},1" for day in range(1, 21)]
+    history = read_history(file_of(rows))
+    assert (history.table.step_minutes, history.num_gaps) == (1440, 0)
+    assert history.written(0, 1) == f"2024-01-21{other}"
+
+
 def test_days_run_over_the_end_of_a_month_and_a_leap_day():
     history = read_history(file_of([f"a,2024-02-{day},1" for day in range(18, 29)]))
     assert [history.forms[0].write(history.table.at(idx)) for idx in (11, 12)] == ["2024-02-29", "2024-03-01"]

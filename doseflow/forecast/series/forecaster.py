@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray, IntArray
+from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.blend import Blend, fit_blend
@@ -32,6 +32,8 @@ LEAST_CELLS = 40
 """Values forecast in the back-test, under which the ridge forecast stands alone."""
 LEAST_WEEKS, LEAST_KNOWN = 2, 500
 """Weeks and known values before the back-test, under which it stands alone too."""
+MOST_ENDS = 12
+"""Different last steps of series for which every member is asked."""
 PLAIN_MEAN = 20.0
 """Mean value at which plain members see a table."""
 WEEK_MINUTES = 7 * MINUTES_PER_DAY
@@ -87,29 +89,30 @@ class SeriesForecaster:
         last_step_idx: IntArray | None = None,
         advance: Callable[[float], None] = lambda _: None,
     ) -> FloatArray:
-        """Quantiles, (S, N, Q); series that ended before the table's last column are forecast by the ridge alone."""
+        """
+        Quantiles, (S, N, Q).
+
+        Series that end together are blended together; beyond the commonest `MOST_ENDS` ends the ridge stands alone.
+        """
         ridge = ridge_forecast(table, horizon, self._params, last_step_idx=last_step_idx, advance=advance)
-        end = table.num_steps
-        is_fresh = np.asarray(np.isfinite(ridge).all(axis=(1, 2)))
-        if last_step_idx is not None:
-            is_fresh &= np.asarray(last_step_idx) == end - 1
-        if not self._others or not is_fresh.any():
+        if not self._others:
             return ridge
-        fresh = replace(
-            table,
-            series_ids=tuple(name for name, kept in zip(table.series_ids, is_fresh.tolist(), strict=True) if kept),
-            values=table.values[is_fresh],
-            latitude=table.latitude[is_fresh],
-            longitude=table.longitude[is_fresh],
-            covariates={},
-        )
-        members = np.stack([ridge[is_fresh], *self._asked(self._others, fresh, horizon)])
-        blended = np.maximum.accumulate(np.maximum(self._blend.of(members), 0.0), axis=-1)
-        # Where the ridge forecast knows a step to be closed, nobody comes.
-        blended[(ridge[is_fresh] == 0).all(axis=-1)] = 0.0
+        last = np.full(table.num_series, table.num_steps - 1) if last_step_idx is None else np.asarray(last_step_idx)
+        can_be_blended = np.isfinite(ridge).all(axis=(1, 2))
+        ends, counts = np.unique(last[can_be_blended], return_counts=True)
         made = ridge.copy()
-        made[is_fresh] = blended
+        for end in ends[np.argsort(-counts, kind="stable")][:MOST_ENDS].tolist():
+            chosen = can_be_blended & (last == end)
+            made[chosen] = self._blended(_those(table, chosen, end), ridge[chosen])
         return made
+
+    def _blended(self, table: SeriesTable, ridge: FloatArray) -> FloatArray:
+        """The blend for series that all end with the table, (S, N, Q)."""
+        members = np.stack([ridge, *self._asked(self._others, table, ridge.shape[1])])
+        blended: FloatArray = np.maximum.accumulate(np.maximum(self._blend.of(members), 0.0), axis=-1)
+        # Where the ridge forecast knows a step to be closed, nobody comes.
+        blended[(ridge == 0).all(axis=-1)] = 0.0
+        return blended
 
     def _sized(self, table: SeriesTable) -> SeriesTable:
         return replace(table, values=table.values / self._unit)
@@ -173,6 +176,18 @@ def _ended(table: SeriesTable, order: IntArray, last: IntArray) -> SeriesTable:
         values=values,
         latitude=table.latitude[order],
         longitude=table.longitude[order],
+        covariates={},
+    )
+
+
+def _those(table: SeriesTable, chosen: BoolArray, end: int) -> SeriesTable:
+    """Some of the series, up to and with a step."""
+    return replace(
+        table,
+        series_ids=tuple(name for name, kept in zip(table.series_ids, chosen.tolist(), strict=True) if kept),
+        values=table.values[chosen, : end + 1],
+        latitude=table.latitude[chosen],
+        longitude=table.longitude[chosen],
         covariates={},
     )
 
