@@ -30,7 +30,11 @@ LEAST_SHARE_BEFORE = 0.5
 """Of the history must lie before the first of them."""
 LEAST_CELLS = 40
 """Values forecast in the back-test, under which the ridge forecast stands alone."""
-LEAST_WEEKS, LEAST_KNOWN = 2, 500
+ENOUGH_KNOWN = 0.5
+"""Share of what is known after the best origins, from which on others will do."""
+LOOKED_AT = 3
+"""Times as many days are looked at as are tried, since on some nothing may be known."""
+LEAST_WEEKS, LEAST_KNOWN = 1, 500
 """Weeks and known values before the back-test, under which it stands alone too."""
 MOST_ENDS = 12
 """Different last steps of series for which every member is asked."""
@@ -205,10 +209,23 @@ def _takes_plain(table: SeriesTable, before: int) -> bool:
 
 
 def _origins(table: SeriesTable, horizon: int) -> list[int]:
-    """Past origins at the time of day at which the forecast starts, the earliest first."""
+    """
+    Past origins a cycle apart, the earliest first.
+
+    At the time of day at which the forecast starts, unless hardly anything is known there: a table that ends at closing
+    time has its nights unknown, and would be tried on nothing.
+    """
     end = table.num_steps
     cycle = find_seasons(table.values, table.starts_at, table.step_minutes).cycle_steps
     stride = max(cycle, -(-horizon // 2))
-    latest = end - horizon
-    origins = [latest - stride * number for number in range(BACK_TESTS)]
-    return [origin for origin in reversed(origins) if origin >= max(LEAST_SHARE_BEFORE * end, 2 * horizon)]
+    least = max(LEAST_SHARE_BEFORE * end, 2 * horizon)
+    until = np.concatenate([[0], np.isfinite(table.values).sum(axis=0).cumsum()])
+    choices = []
+    for earlier in range(0, stride, max(1, -(-horizon // 2))):
+        tried = np.arange(end - horizon - earlier, least, -stride, dtype=np.int64)[: BACK_TESTS * LOOKED_AT]
+        known = until[tried + horizon] - until[tried]
+        # Days on which nothing is known, such as Sundays, are passed over.
+        kept = np.flatnonzero(known >= ENOUGH_KNOWN * known.max(initial=0))[:BACK_TESTS]
+        choices.append((int(known[kept].sum()), sorted(tried[kept].tolist())))
+    most = max(known for known, _ in choices)
+    return next(origins for known, origins in choices if known >= ENOUGH_KNOWN * most)
