@@ -15,6 +15,7 @@ from doseflow.simulate.czech_days import FIRST_BOOKED_ON, LAST_ON
 from doseflow.simulate.parameters import ASSUMED_BY_ROSTER, SOURCES, SimulationParams
 from doseflow.simulate.scenario_incidents import STRICT, AtSites, LocalTime, ScenarioIncident, Share
 from doseflow.simulate.synthetic_city import MAX_SITES
+from doseflow.units import MINUTES_PER_HOUR
 
 LOWEST_LOAD, HIGHEST_LOAD = 0.3, 1.5
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -167,14 +168,22 @@ class Scenario:
 
 
 def _check_in_window(window: Window, incident: ScenarioIncident, position: int) -> None:
-    """An incident outside the hours that are played would be no incident, and its file a mistake."""
-    starts_at, ends_at = getattr(incident, "starts_at", None), getattr(incident, "ends_at", None)
-    if starts_at is not None and starts_at >= window.ends_at:
+    """
+    An incident that begins after the hours that are played would be none, and its file a mistake.
+
+    One that ends before them may still be felt, as a power cut is.
+    """
+    starts_at: time | None = getattr(incident, "starts_at", None)
+    if starts_at is None:
+        return
+    earliest = _minutes(starts_at) - getattr(incident, "moved_by_minutes", 0.0)
+    if earliest >= _minutes(window.ends_at):
         at = f"incidents.{position}.starts_at"
         raise ValueError(f"{at}: must be before window.ends_at {window.ends_at}, got {starts_at}")
-    if ends_at is not None and ends_at <= window.starts_at:
-        at = f"incidents.{position}.ends_at"
-        raise ValueError(f"{at}: must be after window.starts_at {window.starts_at}, got {ends_at}")
+
+
+def _minutes(of_day: time) -> float:
+    return of_day.hour * MINUTES_PER_HOUR + of_day.minute + of_day.second / 60
 
 
 def _check_day(day: str, position: int, *, is_real: bool) -> None:

@@ -182,11 +182,6 @@ class RainIncident(Between):
     stays_away_share: Annotated[float, Ge(0), Le(0.5)] = 0.0
     travel_factor: TravelFactor = 1.0
 
-    def __post_init__(self) -> None:
-        Between.__post_init__(self)
-        if self.walk_in_factor == 1 and not self.stays_away_share and self.travel_factor == 1:
-            raise ValueError("walk_in_factor: must be below 1 where nobody stays away and no road is slow, got 1")
-
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignStartIncident:
