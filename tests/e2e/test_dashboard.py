@@ -35,10 +35,11 @@ def test_sites_orders_and_cycle_appear_by_themselves_when_a_cycle_completes(stag
 
     cycle = stage.play_until_orders()
     wait_for_figure(page, "orders", r"^[1-9]")
-    assert page.locator('[data-part="first-wait"]').is_hidden()
+    page.wait_for_selector('[data-part="first-wait"]', state="hidden")
     orders = stage.opened.live.open_orders()
-    shown = page.locator('[data-part="order-list"] li')
-    assert shown.count() == len(orders)
+    page.wait_for_function(
+        "count => document.querySelectorAll('[data-part=order-list] li').length === count", arg=len(orders)
+    )
     page.wait_for_selector(f'li[data-order="{orders[0].order_id}"]')
     assert orders[0].reason_en in text_of(page, "order-list")
     assert re.match(r"\d", figure(page, "total"))
