@@ -24,6 +24,7 @@ Everything doseflow raises on purpose.
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
+    │   └── EngineTimedOut         it did not answer in time
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -151,6 +152,10 @@ class StoreUnavailable(DoseflowError):
 
 class EngineFailed(DoseflowError):
     """A net's engine gave no answer to one question."""
+
+
+class EngineTimedOut(EngineFailed):
+    """A net's engine did not answer in time."""
 
 
 class GatewayFailed(DoseflowError):

@@ -16,6 +16,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from doseflow.circuit_breaker import BreakerParams
 from doseflow.dispatch.relay import RelayParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
@@ -96,6 +97,7 @@ class Settings(BaseSettings):
     forecaster: Annotated[str, MinLen(1)] = "bookings_first"
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""
     bundles: BundleSettings = Field(default_factory=BundleSettings)
+    breaker: BreakerParams = Field(default_factory=BreakerParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
