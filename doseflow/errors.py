@@ -16,11 +16,13 @@ Everything doseflow raises on purpose.
     │   ├── SnapshotWrong          a state file breaks its schema
     │   ├── HistoryWrong           a table of series cannot be forecast
     │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
-    │   └── TrainingWrong          a training run was asked for that cannot be
+    │   ├── TrainingWrong          a training run was asked for that cannot be
+    │   └── ReleaseRefused         a step of a release that cannot be taken from where it stands
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
-    │   └── OrderNotFound
+    │   ├── OrderNotFound
+    │   └── ModelNotFound
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
@@ -126,6 +128,10 @@ class TrainingWrong(InputWrong):
     """A training run was asked for that cannot be."""
 
 
+class ReleaseRefused(InputWrong):
+    """A step of a model's release that cannot be taken from where the release stands."""
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -140,6 +146,10 @@ class PlanNotFound(NotFound):
 
 class OrderNotFound(NotFound):
     """No order has this id."""
+
+
+class ModelNotFound(NotFound):
+    """No model of the store has this digest."""
 
 
 class EnvironmentUnfit(DoseflowError):
