@@ -26,7 +26,7 @@ Everything doseflow raises on purpose.
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
-    │   └── EngineTimedOut         it did not answer in time
+    │   └── EngineTimedOut         not by its deadline
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -165,7 +165,7 @@ class EngineFailed(DoseflowError):
 
 
 class EngineTimedOut(EngineFailed):
-    """A net's engine did not answer in time."""
+    """A net's engine had no answer by the deadline; what comes later is thrown away."""
 
 
 class GatewayFailed(DoseflowError):

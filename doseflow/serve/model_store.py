@@ -24,7 +24,7 @@ import orjson
 
 from doseflow.errors import EnvironmentUnfit, ModelNotFound, ModelWrong
 from doseflow.serve.aliases import Aliases, Phase
-from doseflow.serve.bundle import MAX_MANIFEST_BYTES, open_bundle
+from doseflow.serve.bundle import MAX_MANIFEST_BYTES, Bundle, open_bundle
 from doseflow.serve.manifest import MANIFEST_FILE, Manifest, read_manifest
 from doseflow.serve.release_history import ReleaseEvent, append_event, read_events
 from doseflow.serve.signatures import MAX_SIGNATURE_BYTES, SIGNATURE_FILE, TrustedKeys
@@ -197,7 +197,8 @@ class ModelStore:
     def _checked(self, folder: Path) -> StoredModel:
         manifest_bytes = _read(folder / MANIFEST_FILE, MAX_MANIFEST_BYTES)
         signer = self._signer(folder, manifest_bytes)
-        manifest = open_bundle(folder).manifest
+        manifest = read_manifest(manifest_bytes)
+        require_same_manifest(open_bundle(folder), manifest)
         return StoredModel(hashlib.sha256(manifest_bytes).hexdigest(), folder, manifest, signer)
 
     def _signer(self, folder: Path, manifest: bytes) -> str | None:
@@ -213,6 +214,18 @@ class ModelStore:
         with (self.folder / ".lock").open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def require_same_manifest(bundle: Bundle, manifest: Manifest) -> None:
+    """
+    Check that a bundle was read by the manifest whose signature was looked at, and not by one put there since.
+
+    Raises
+    ------
+    ModelWrong
+    """
+    if bundle.manifest != manifest:
+        raise ModelWrong(f"{MANIFEST_FILE}: has changed while it was read")
 
 
 def _replace(path: Path, data: bytes) -> None:
