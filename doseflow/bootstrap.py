@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
-from doseflow.circuit_breaker import CircuitBreaker
 from doseflow.domain.city import City
-from doseflow.domain.forecast import HORIZON_PERIODS, QUANTILE_LEVELS
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.last_value import LastValue
-from doseflow.forecast.learned_forecast import LearnedForecast, checked_quantiles
-from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION, net_inputs
+from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
+from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
-from doseflow.policy.learned_policy import LearnedPolicy
 from doseflow.policy.max_pressure import MaxPressureParams, max_pressure_moves
 from doseflow.policy.mpc.mpc_staffing import mpc_staffing, myopic_staffing, scenario_staffing
 from doseflow.policy.mpc.params import MpcParams, MyopicParams, ScenarioParams
 from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
-from doseflow.policy.site_values import FEATURES_INPUT, checked_values
+from doseflow.policy.site_values import FEATURES_INPUT
 from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
-from doseflow.ports import Clock, Engine, Forecaster, Gateway, Policy
-from doseflow.serve.guarded_engine import GuardedEngine
+from doseflow.ports import Clock, Forecaster, Gateway, Policy
 from doseflow.serve.opened_model import PACKAGED_BUNDLES, OpenedModel, open_model
 from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
@@ -71,26 +64,17 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
-    "learned": lambda settings: _learned_policy(settings, open_policy(settings).engine),
+    "learned": lambda settings: learned_policy(settings, open_policy(settings).engine),
 }
 
 
-def _learned_policy(settings: Settings, engine: Engine) -> Policy:
-    return LearnedPolicy(engine, settings.rules)
-
-
-def _learned_forecast(settings: Settings, engine: Engine, max_sites: int) -> Forecaster:
-    inputs_of = partial(net_inputs, params=settings.forecast.bookings)
-    return LearnedForecast(engine, BookingsFirst(settings.forecast), inputs_of, max_sites)
-
-
-def _plain_learned_forecast(settings: Settings) -> Forecaster:
+def _learned_forecast(settings: Settings) -> Forecaster:
     opened = open_forecaster(settings)
-    return _learned_forecast(settings, opened.engine, opened.bundle.manifest.max_sites)
+    return learned_forecast(settings, opened.engine, opened.bundle.manifest.max_sites)
 
 
 _FORECASTERS: dict[str, Callable[[Settings], Forecaster]] = {
-    "learned": _plain_learned_forecast,
+    "learned": _learned_forecast,
     "bookings_first": lambda settings: BookingsFirst(settings.forecast),
     "seasonal_naive": lambda settings: SeasonalNaive(settings.forecast),
     "last_value": lambda _settings: LastValue(),
@@ -105,6 +89,7 @@ class OpenCity:
     store: Store
     gateways: tuple[Gateway, ...]
     settings: Settings
+    nets: LiveNets
 
     def close(self) -> None:
         """End the events and close the store."""
@@ -133,54 +118,6 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
         policy=_POLICIES[settings.planner](settings),
         feasible=FeasibleLayer(feasible),
     )
-
-
-def make_live_planner(settings: Settings, clock: Clock) -> Planner:
-    """
-    The same with a guard round every net: what answers a living city, which cannot wait.
-
-    Offline, where the same state must give the same plan however slow the machine is, nets have no deadline.
-
-    Raises
-    ------
-    SettingsWrong, ModelWrong, EngineFailed
-    """
-    planner = make_planner(settings)
-    if settings.forecaster == "learned":
-        opened = open_forecaster(settings)
-        guarded = GuardedEngine(opened.engine, CircuitBreaker(settings.breaker, clock), forecast_can_be_right)
-        forecaster = _learned_forecast(settings, guarded, opened.bundle.manifest.max_sites)
-        planner = replace(planner, forecaster=forecaster)
-    if settings.planner == "learned":
-        guarded = GuardedEngine(
-            open_policy(settings).engine, CircuitBreaker(settings.breaker, clock), values_can_be_right
-        )
-        planner = replace(planner, policy=_learned_policy(settings, guarded))
-    return planner
-
-
-def forecast_can_be_right(inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
-    """
-    What every answer of the arrival net must be, about the sites that there are.
-
-    Raises
-    ------
-    EngineFailed
-    """
-    num_sites, num_levels = int(inputs["site_mask"].sum()), len(QUANTILE_LEVELS)
-    checked_quantiles(outputs, "arrivals_people", num_sites, (HORIZON_PERIODS, num_levels))
-    checked_quantiles(outputs, "doses_rest_of_day", num_sites, (num_levels,))
-
-
-def values_can_be_right(inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
-    """
-    What every answer of the site value net must be.
-
-    Raises
-    ------
-    EngineFailed
-    """
-    checked_values(outputs, len(inputs[FEATURES_INPUT]))
 
 
 def forecaster_bundle(settings: Settings) -> Path:
@@ -254,11 +191,13 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     """
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
-    planner, gateways = make_live_planner(settings, clock), make_gateways(settings)
+    gateways = make_gateways(settings)
+    packaged = {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
+    nets = live_nets(settings, clock, make_planner(settings), packaged)
     store = open_store(settings.store.url)
     live = LiveCity(
         city,
-        planner=planner,
+        planner=nets.planner,
         reports=store.reports,
         plans=store.plans,
         outbox=store.outbox,
@@ -266,8 +205,10 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         history=load_history(store, city, clock),
         intake=settings.intake,
         feed=EventFeed(),
+        releases=nets.desks,
+        after_cycle=nets.after_cycle,
     )
-    return OpenCity(live, store, gateways, settings)
+    return OpenCity(live, store, gateways, settings, nets)
 
 
 def load_history(store: Store, city: City, clock: Clock) -> ArrivalHistory:

@@ -24,6 +24,7 @@ from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.rules_policy import RulesParams
+from doseflow.serve.release_gates import ReleaseParams
 
 DEFAULT_FILE = "doseflow.toml"
 FILE_VARIABLE = "DOSEFLOW_SETTINGS"
@@ -76,6 +77,18 @@ class BundleSettings(BaseModel):
     """Threads of one run of a net."""
 
 
+class ModelSettings(BaseModel):
+    """Where released models are kept, and whose signature they need; without a folder the bundles above answer."""
+
+    model_config = _STRICT_SECTION
+    folder: Annotated[str, MinLen(1)] | None = None
+    """Folder of the model store, which `doseflow models` fills."""
+    trusted_keys: Annotated[str, MinLen(1)] | None = None
+    """File of the public keys whose signatures count, one line each: owner and key."""
+    allow_unsigned: bool = False
+    """Whether models that nobody has signed may be used; a wrong signature is refused all the same."""
+
+
 class Settings(BaseSettings):
     """Everything that can be set, one section a room."""
 
@@ -98,6 +111,8 @@ class Settings(BaseSettings):
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""
     bundles: BundleSettings = Field(default_factory=BundleSettings)
     breaker: BreakerParams = Field(default_factory=BreakerParams)
+    models: ModelSettings = Field(default_factory=ModelSettings)
+    release: ReleaseParams = Field(default_factory=ReleaseParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

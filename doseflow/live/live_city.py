@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import structlog
 
@@ -22,6 +23,7 @@ from doseflow.live.event_feed import EventFeed
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
+from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
 from doseflow.telemetry.stopwatch import Stopwatch
@@ -42,6 +44,13 @@ class LiveCity:
     The running city. Thread-safe: reports may arrive while a cycle runs; cycles run one at a time.
 
     A restart goes on where the store stands: the latest state, and accepted reports that no cycle has taken.
+
+    Parameters
+    ----------
+    releases
+        By net, what judges the release of its models.
+    after_cycle
+        Called with each cycle once it is stored, one after another; quick, since the next cycle waits for them.
     """
 
     def __init__(
@@ -56,6 +65,8 @@ class LiveCity:
         history: ArrivalHistory,
         intake: IntakeParams,
         feed: EventFeed,
+        releases: Mapping[str, ReleaseDesk[Any]] | None = None,
+        after_cycle: Sequence[Callable[[Cycle], None]] = (),
     ) -> None:
         self.city = city
         self.reports = reports
@@ -63,6 +74,8 @@ class LiveCity:
         self.outbox = outbox
         self.clock = clock
         self.feed = feed
+        self.releases = releases or {}
+        self._after_cycle = after_cycle
         self._planner = planner
         self._history = history
         self._intake = intake
@@ -148,7 +161,15 @@ class LiveCity:
         self._state = cycle.state
         self.watch.look(cycle.state)
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
+        self._look_back(cycle)
         return cycle
+
+    def _look_back(self, cycle: Cycle) -> None:
+        for look in self._after_cycle:
+            try:
+                look(cycle)
+            except Exception:  # the boundary of what looks back: the cycle is stored and stands
+                log.exception("look_back_failed", cycle_id=cycle.cycle_id)
 
     def _plan(self, taken: Sequence[ReceivedReport], stopwatch: Stopwatch) -> Cycle:
         as_of = self.clock.now()

@@ -28,7 +28,7 @@ class EngineThread:
         self.engine = engine
         self._clock = clock
         self._began_seconds: float | None = None
-        self._waiting: queue.SimpleQueue[tuple[Inputs, Future[Outputs]]] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Inputs, Future[Outputs]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name=f"engine {engine.name}", daemon=True).start()
 
     @property
@@ -43,9 +43,13 @@ class EngineThread:
         self._waiting.put((inputs, answer))
         return answer
 
+    def close(self) -> None:
+        """End the thread when it has nothing to run any more; nothing asked later is ever answered."""
+        self._waiting.put(None)
+
     def _run(self) -> None:
-        while True:
-            inputs, answer = self._waiting.get()
+        while (asked := self._waiting.get()) is not None:
+            inputs, answer = asked
             if not answer.set_running_or_notify_cancel():
                 continue
             self._began_seconds = self._clock.monotonic_seconds()
@@ -57,4 +61,4 @@ class EngineThread:
             else:
                 self._began_seconds = None
                 answer.set_result(outputs)
-            del inputs, answer
+            del asked, inputs, answer
