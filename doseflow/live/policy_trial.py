@@ -21,6 +21,8 @@ from doseflow.serve.net_slot import Standing
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.serve.release_gates import Answered, CyclePair
 
+LEAST_AT_STAKE_SHARE = 0.01
+"""Of the cost of doing nothing: plans that change less are not worth telling apart."""
 PlanCost = Callable[[CityState, ArrivalForecast, Sequence[Decision]], float]
 
 
@@ -66,10 +68,25 @@ class PolicyTrial:
         other = self._answered(cycle, other_proposal, other_milliseconds)
         champion, challenger = (other, mine) if served.by_challenger else (mine, other)
         hard_failure = challenger.hard_failure or self._hard_failure(standing)
-        pair = CyclePair(
-            champion, replace(challenger, hard_failure=hard_failure), not served.by_challenger, served.by_challenger
+        self._desk.take(
+            standing,
+            CyclePair(
+                champion,
+                replace(challenger, hard_failure=hard_failure),
+                champion_served=not served.by_challenger,
+                challenger_served=served.by_challenger,
+                cost_scale=self._at_stake(cycle, champion.cost, challenger.cost),
+            ),
         )
-        self._desk.take(standing, pair)
+
+    def _at_stake(self, cycle: Cycle, *costs: float) -> float:
+        """
+        The most that either plan changes the cost of doing nothing.
+
+        Most waiting is beyond any plan of one cycle: a share of all of it would hide that one model plans in vain.
+        """
+        nothing = self._plan_cost(cycle.state, cycle.forecast, ())
+        return max(*(abs(nothing - cost) for cost in costs), LEAST_AT_STAKE_SHARE * nothing)
 
     def _hard_failure(self, standing: Standing[Policy]) -> str:
         return "" if standing.challenger is None else what_no_model_may_do(standing.challenger.engine)

@@ -2,7 +2,8 @@
 ReleasedForecaster: the arrival net, asked of the champion, and for a share of the districts of the challenger.
 
 A district's forecast is its own answer: who will come does not hang on what another district is told, and a net sees
-the whole city whoever is answered. A district stays with its model for the whole phase.
+the whole city whoever is answered. A district stays with its model for the whole phase; where a city has few of them,
+a site does.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from doseflow.domain.state import CityState
 from doseflow.ports import Forecaster
 from doseflow.serve.net_slot import NetSlot, Standing, WarmModel
 
+FEWEST_DISTRICTS = 10
+"""With fewer, a tenth of them is none or far more than a tenth of the city."""
 log = structlog.get_logger(__name__)
 
 
@@ -68,9 +71,17 @@ class ReleasedForecaster:
         return _joined(champion.forecast, challenger.forecast, served, standing, standing.challenger.label)
 
     def _challengers_sites(self, standing: Standing[Forecaster], state: CityState) -> BoolArray:
-        districts = {site.district for site in state.city.sites}
-        chosen = {one for one in districts if standing.is_challengers(f"{state.city.city_id}|{one}")}
-        return np.array([site.district in chosen for site in state.city.sites], dtype=bool)
+        """Whose forecast is the challenger's, (S,): once it has a share, at least one site's."""
+        sites = state.city.sites
+        if standing.challenger is None or not standing.aliases.share_permille:
+            return np.zeros(len(sites), dtype=bool)
+        if len({site.district for site in sites}) >= FEWEST_DISTRICTS:
+            keys = [f"{state.city.city_id}|{site.district}" for site in sites]
+        else:
+            keys = [f"{state.city.city_id}|{site.site_id}" for site in sites]
+        drawn = np.array([standing.drawn(key) for key in keys])
+        least = max(standing.aliases.share_permille, int(drawn.min()) + 1)
+        return drawn < least
 
     def _challenger(self, standing: Standing[Forecaster], state: CityState) -> TimedForecast | None:
         if standing.challenger is None:
@@ -103,5 +114,5 @@ def _joined(
         doses_rest_of_day=np.where(is_challengers[:, None], challenger.doses_rest_of_day, champion.doses_rest_of_day),
         basis=np.where(is_challengers, challenger.basis, champion.basis),
         made_by=f"{standing.champion.label}, champion; "
-        f"{label}, challenger at {standing.share}, for {num_sites} sites whose district is in its share",
+        f"{label}, challenger at {standing.share}, for {num_sites} sites that are in its share",
     )

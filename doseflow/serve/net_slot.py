@@ -47,10 +47,12 @@ class Standing(Generic[T]):
 
     def is_challengers(self, key: str) -> bool:
         """Whether what has this key (a district, a block of time) is answered by the challenger, always the same."""
-        if self.challenger is None:
-            return False
-        drawn = int.from_bytes(hashlib.sha256(f"{self.aliases.salt}|{key}".encode()).digest()[:8])
-        return drawn % WHOLE_PERMILLE < self.aliases.share_permille
+        return self.challenger is not None and self.drawn(key) < self.aliases.share_permille
+
+    def drawn(self, key: str) -> int:
+        """Number that the key has in this release, 0..999; those below the share are the challenger's."""
+        digest = hashlib.sha256(f"{self.aliases.salt}|{key}".encode()).digest()
+        return int.from_bytes(digest[:8]) % WHOLE_PERMILLE
 
     @property
     def share(self) -> str:
@@ -131,7 +133,7 @@ class NetSlot(Generic[T]):
         except ReleaseRefused as error:
             log.warning("release_step_refused", net=self.net, reason=str(error))
             return False
-        log.warning("release_step", net=self.net, **{name: told[name] for name in ("event", "by", "why")})
+        log.warning("release_step", net=self.net, step=told["event"], by=told["by"], why=told["why"])
         return True
 
     def _read_again(self) -> None:

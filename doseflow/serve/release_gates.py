@@ -49,7 +49,7 @@ class ReleaseParams:
     allowed_failure_share: float = 0.01
     """Share of cycles in which the challenger may time out or fail, and the fallback answers."""
     worse_margin_share: float = 0.02
-    """Cost that a challenger may have over the champion's to pass as no worse."""
+    """Cost that a challenger may have over the champion's to pass as no worse, as a share of what is at stake."""
     largest_difference_share: float = 0.25
     """A difference of the cost of one cycle counts at most so much, so that no single cycle decides."""
     promotes_by_itself: bool = True
@@ -97,12 +97,17 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class CyclePair:
-    """Both answers of a cycle, and whether each was used for the city or a part of it."""
+    """
+    Both answers of a cycle, and whether each was used for the city or a part of it.
+
+    `cost_scale` is what a difference of their costs is told as a share of, NaN the larger of the two.
+    """
 
     champion: Answered
     challenger: Answered
     champion_served: bool
     challenger_served: bool
+    cost_scale: float = float("nan")
 
 
 class Verdict(StrEnum):
@@ -148,7 +153,7 @@ class ReleaseGates:
         self._slower.take(float(self._is_slower(champion.milliseconds, challenger.milliseconds)))
         # As often more as fewer is a mean of one half.
         self._objections.take(0.5 + 0.5 * float(np.sign(challenger.objections - champion.objections)))
-        difference = relative_difference(champion.cost, challenger.cost)
+        difference = relative_difference(champion.cost, challenger.cost, pair.cost_scale)
         if np.isfinite(difference):
             most = self._params.largest_difference_share
             difference = float(np.clip(difference, -most, most))
@@ -212,7 +217,7 @@ class ReleaseGates:
             ),
             (self._slower.is_refuted, f"{slower}, more than {params.allowed_slower_share:.1%}, {at}"),
             (self._objections.is_refuted, f"proposed more that breaks rules than the champion, {at}"),
-            (self._worse.is_refuted, f"costs {self._worse.mean:.1%} more than the champion, {at}"),
+            (self._worse.is_refuted, f"is worse than the champion by {self._worse.mean:.1%} of what is at stake, {at}"),
         ]
 
     def _missing(self) -> str:
@@ -227,13 +232,13 @@ class ReleaseGates:
         if np.percentile(self._latencies["challenger"], 99) > params.latency_limit_milliseconds:
             return f"the 99th percentile is over {params.latency_limit_milliseconds:g} ms"
         if not self._not_worse.is_refuted:
-            return f"not shown yet to cost less than {params.worse_margin_share:.1%} more than the champion"
+            return f"not shown yet to be worse by less than {params.worse_margin_share:.1%} of what is at stake"
         return ""
 
 
-def relative_difference(champion_cost: float, challenger_cost: float) -> float:
-    """What the challenger costs more, over the larger of the two costs, -1..1; NaN where nothing costs anything."""
-    largest = max(champion_cost, challenger_cost)
+def relative_difference(champion_cost: float, challenger_cost: float, scale: float = float("nan")) -> float:
+    """What the challenger costs more, as a share of a scale or else of the larger cost; NaN where that is nothing."""
+    largest = max(champion_cost, challenger_cost) if np.isnan(scale) else scale
     if not largest > 0:
         return float("nan")
     return (challenger_cost - champion_cost) / largest

@@ -56,7 +56,7 @@ CHANGES = {
         {"milliseconds": lambda one, rng: 80.0 if rng.random() < 0.1 else one.milliseconds},
         "took over 40 ms",
     ),
-    "deciding worse": ({"cost": lambda one, _: 1.1 * one.cost}, "more than the champion"),
+    "deciding worse": ({"cost": lambda one, _: 1.1 * one.cost}, "worse than the champion by"),
     "failing often": ({"failure": lambda _, rng: "timed out" if rng.random() < 0.2 else ""}, "failed in"),
     "against the rules": ({"objections": lambda one, _: one.objections + 2}, "proposed more that breaks rules"),
 }
@@ -100,6 +100,8 @@ def test_the_relative_difference_is_bounded_and_unknown_without_cost():
     assert relative_difference(100.0, 150.0) == pytest.approx(1 / 3)
     assert relative_difference(150.0, 100.0) == pytest.approx(-1 / 3)
     assert relative_difference(0.0, 5.0) == 1.0
+    assert relative_difference(100.0, 150.0, 200.0) == 0.25
+    assert np.isnan(relative_difference(0.0, 0.0, 0.0))
     assert np.isnan(relative_difference(0.0, 0.0))
     assert np.isnan(relative_difference(float("nan"), 1.0))
     assert np.isnan(relative_difference(1.0, float("nan")))
