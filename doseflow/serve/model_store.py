@@ -83,11 +83,7 @@ class ModelStore:
             if (bundle / SIGNATURE_FILE).exists():
                 shutil.copyfile(bundle / SIGNATURE_FILE, copy / SIGNATURE_FILE)
             added = self._checked(copy)
-            place = self._place(added.digest)
-            if place.exists():
-                # Bytes are the same; a signature may be new.
-                shutil.rmtree(place)
-            copy.rename(place)
+            self._put(copy, self._place(added.digest))
         return self.verify(added.digest)
 
     def find(self, prefix: str) -> str:
@@ -194,6 +190,17 @@ class ModelStore:
     def _place(self, digest: str) -> Path:
         return self.folder / "objects" / digest
 
+    def _put(self, copy: Path, place: Path) -> None:
+        """Put a bundle in its place; one that is there and whole stays, for it may be in use, its signature aside."""
+        signature = copy / SIGNATURE_FILE
+        if not place.exists():
+            copy.rename(place)
+        elif not _is_whole(place):
+            shutil.rmtree(place)
+            copy.rename(place)
+        elif signature.exists():
+            signature.replace(place / SIGNATURE_FILE)
+
     def _checked(self, folder: Path) -> StoredModel:
         manifest_bytes = _read(folder / MANIFEST_FILE, MAX_MANIFEST_BYTES)
         signer = self._signer(folder, manifest_bytes)
@@ -226,6 +233,14 @@ def require_same_manifest(bundle: Bundle, manifest: Manifest) -> None:
     """
     if bundle.manifest != manifest:
         raise ModelWrong(f"{MANIFEST_FILE}: has changed while it was read")
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        open_bundle(folder)
+    except ModelWrong:
+        return False
+    return True
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -51,7 +51,7 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.SnapshotWrong: ProblemKind(422, "wrong-snapshot", "The state file is wrong"),
     errors.HistoryWrong: ProblemKind(422, "wrong-history", "A table of series cannot be forecast"),
     errors.TrainingWrong: ProblemKind(422, "wrong-training", "A training run cannot be as it was asked for"),
-    errors.ModelWrong: ProblemKind(500, "wrong-model", "A model bundle is wrong"),
+    errors.ModelWrong: ProblemKind(409, "wrong-model", "A model bundle is wrong"),
     errors.ReleaseRefused: ProblemKind(409, "refused-release", "The release cannot take this step"),
     errors.ModelNotFound: ProblemKind(404, "unknown-model", "There is no such model"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),

@@ -54,6 +54,16 @@ def test_a_model_is_kept_under_the_digest_of_its_manifest(store, bundle):
     assert store.digests() == [model.digest]
 
 
+def test_adding_a_model_again_mends_a_damaged_one_and_leaves_a_whole_one_alone(store, bundle):
+    model = store.add(bundle)
+    before = (model.folder / "model.onnx").stat()
+    store.add(bundle)
+    assert (model.folder / "model.onnx").stat() == before
+    (model.folder / "model.onnx").write_bytes(b"damaged")
+    store.add(bundle)
+    assert store.verify(model.digest) == model
+
+
 def test_a_model_is_found_by_its_first_digits_and_by_no_fewer_than_six(store, bundle):
     digest = store.add(bundle).digest
     assert store.find(digest[:6]) == digest
