@@ -63,7 +63,9 @@ def test_every_way_of_using_the_processor_answers_the_same(params):
 
 def test_a_bound_run_reads_arrays_that_are_not_laid_out_in_a_row():
     turned = np.asfortranarray(X)
-    np.testing.assert_allclose(OnnxEngine(toy_model(), params=OnnxParams(binds_outputs=True)).run({"x": turned})["y"], Y)
+    np.testing.assert_allclose(
+        OnnxEngine(toy_model(), params=OnnxParams(binds_outputs=True)).run({"x": turned})["y"], Y
+    )
 
 
 def test_after_its_deadline_it_does_not_answer():
