@@ -15,7 +15,7 @@ from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.last_value import LastValue
 from doseflow.forecast.learned_forecast import LearnedForecast
-from doseflow.forecast.net_inputs import NET_INPUTS_VERSION, net_inputs
+from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION, net_inputs
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
@@ -31,7 +31,8 @@ from doseflow.policy.mpc.mpc_staffing import mpc_staffing, myopic_staffing, scen
 from doseflow.policy.mpc.params import MpcParams, MyopicParams, ScenarioParams
 from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
-from doseflow.policy.site_view import SITE_VIEW_VERSION
+from doseflow.policy.site_values import FEATURES_INPUT
+from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
 from doseflow.ports import Clock, Forecaster, Gateway, Policy
@@ -139,7 +140,8 @@ def open_forecaster(settings: Settings) -> OpenedModel:
     ModelWrong, EngineFailed
         The bundle cannot be used.
     """
-    return _open_once(forecaster_bundle(settings).absolute(), NET_INPUTS_VERSION, settings.bundles.num_threads)
+    folder = forecaster_bundle(settings).absolute()
+    return _open_once(folder, NET_INPUTS_VERSION, tuple(NET_INPUT_AXES.items()), settings.bundles.num_threads)
 
 
 def policy_bundle(settings: Settings) -> Path:
@@ -157,12 +159,14 @@ def open_policy(settings: Settings) -> OpenedModel:
     ModelWrong, EngineFailed
         The bundle cannot be used.
     """
-    return _open_once(policy_bundle(settings).absolute(), SITE_VIEW_VERSION, settings.bundles.num_threads)
+    folder = policy_bundle(settings).absolute()
+    axes = ((FEATURES_INPUT, SITE_VIEW_AXES),)
+    return _open_once(folder, SITE_VIEW_VERSION, axes, settings.bundles.num_threads)
 
 
 @cache
-def _open_once(folder: Path, version: int, num_threads: int) -> OpenedModel:
-    return open_model(folder, feature_schema_version=version, num_threads=num_threads)
+def _open_once(folder: Path, version: int, axes: tuple[tuple[str, str], ...], num_threads: int) -> OpenedModel:
+    return open_model(folder, feature_schema_version=version, input_axes=dict(axes), num_threads=num_threads)
 
 
 def make_gateways(settings: Settings) -> tuple[Gateway, ...]:

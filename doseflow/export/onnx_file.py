@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-OPSET = 18
+from doseflow.serve.manifest import OPSET
+
 BATCH_AXIS, SITE_AXIS = "B", "S"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +22,15 @@ class OpenedModel:
     golden_difference: float
 
 
-def open_model(folder: Path, *, feature_schema_version: int | None = None, num_threads: int = 1) -> OpenedModel:
+def open_model(
+    folder: Path,
+    *,
+    feature_schema_version: int | None = None,
+    input_axes: Mapping[str, str] | None = None,
+    num_threads: int = 1,
+) -> OpenedModel:
     """
-    Open a bundle's model.
+    Open a bundle's FP32 net on the processor.
 
     Raises
     ------
@@ -35,7 +42,7 @@ def open_model(folder: Path, *, feature_schema_version: int | None = None, num_t
     # Here, since it loads a large library that only a city with a net needs.
     from doseflow.serve.onnx_engine import OnnxEngine
 
-    bundle = open_bundle(folder, feature_schema_version=feature_schema_version)
+    bundle = open_bundle(folder, feature_schema_version=feature_schema_version, input_axes=input_axes)
     engine = OnnxEngine(bundle.model, num_threads=num_threads)
     difference = golden_check(bundle, engine)
     engine.warm_up(bundle.golden_inputs)

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from doseflow import __version__
 from doseflow.errors import ModelWrong
 from doseflow.export.onnx_check import largest_difference
-from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
-from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
+from doseflow.export.onnx_file import onnx_bytes, outputs_of
+from doseflow.export.precision_policy import lowest_precision_of
+from doseflow.forecast.net_inputs import BUCKETS, NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.networks.arrival_net import input_names
 from doseflow.serve.bundle import GOLDEN_TOLERANCE, write_bundle
-from doseflow.serve.manifest import Manifest
+from doseflow.serve.manifest import OPSET, Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.forecaster import QUICK, ForecasterParams, Trained
 from doseflow.train.training_days import TOPOLOGY, DayOrder, TrainingDay, training_day
 
-OUTPUTS = ("arrivals_people", "doses_rest_of_day")
+OUTPUT_AXES = {"arrivals_people": "B S T Q", "doses_rest_of_day": "B S Q"}
+OUTPUTS = tuple(OUTPUT_AXES)
 GOLDEN_SEED, GOLDEN_CYCLES = 900_001, 3
 
 
@@ -71,6 +73,8 @@ def facts_of(trained: Trained) -> dict[str, Any]:
         "metrics": trained.metrics,
         "opset": OPSET,
         "max_sites": BUCKETS[-1],
+        "axes": NET_INPUT_AXES | OUTPUT_AXES,
+        "lowest_precision": lowest_precision_of(OUTPUTS),
     }
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from doseflow import __version__
 from doseflow.errors import ModelWrong
 from doseflow.export.onnx_check import largest_difference
-from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
+from doseflow.export.onnx_file import onnx_bytes, outputs_of
+from doseflow.export.precision_policy import lowest_precision_of
 from doseflow.policy.site_values import FEATURES_INPUT, VALUES_OUTPUT
-from doseflow.policy.site_view import SITE_VIEW_VERSION
+from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.serve.bundle import GOLDEN_TOLERANCE, write_bundle
-from doseflow.serve.manifest import Manifest
+from doseflow.serve.manifest import OPSET, Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.policy import QUICK, PolicyParams, TrainedPolicy
 from doseflow.train.site_days import Rows, ViewOrder, rows_of_day
@@ -59,6 +60,8 @@ def facts_of(params: PolicyParams) -> dict[str, Any]:
         },
         "opset": OPSET,
         "max_sites": MAX_SITES,
+        "axes": {FEATURES_INPUT: SITE_VIEW_AXES, VALUES_OUTPUT: "S V"},
+        "lowest_precision": lowest_precision_of((VALUES_OUTPUT,)),
     }
 
 
