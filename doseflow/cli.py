@@ -18,6 +18,7 @@ from typing import Annotated
 import orjson
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
@@ -143,9 +144,8 @@ def doctor(
     findings = examine(port, folder, read_settings())
     table = Table("what", "found", "verdict")
     for finding in findings:
-        table.add_row(
-            finding.what, finding.found, "[green]good[/green]" if finding.is_good else f"[red]{finding.advice}[/red]"
-        )
+        verdict = "[green]good[/green]" if finding.is_good else f"[red]{escape(finding.advice)}[/red]"
+        table.add_row(finding.what, escape(finding.found), verdict)
     out.print(table)
     if not all(finding.is_good or finding.is_optional for finding in findings):
         raise typer.Exit(1)

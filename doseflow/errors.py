@@ -165,7 +165,7 @@ class EngineOverloaded(EngineFailed):
 
 
 class EngineUnfit(DoseflowError):
-    """An engine cannot run on this machine: a library, a device or a built file is missing; the text says what to do."""
+    """An engine cannot run on this machine: a library, a device or a built file is missing; the text says which."""
 
 
 class GatewayFailed(DoseflowError):

@@ -23,6 +23,7 @@ from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.rules_policy import RulesParams
+from doseflow.serve.engine_params import EngineParams
 
 DEFAULT_FILE = "doseflow.toml"
 FILE_VARIABLE = "DOSEFLOW_SETTINGS"
@@ -71,8 +72,6 @@ class BundleSettings(BaseModel):
     """Folder of the arrival net's bundle; not set is the one that comes with doseflow."""
     policy: Annotated[str, MinLen(1)] | None = None
     """Folder of the site value net's bundle; not set is the one that comes with doseflow."""
-    num_threads: Annotated[int, Ge(1), Le(16)] = 1
-    """Threads of one run of a net."""
 
 
 class Settings(BaseSettings):
@@ -96,6 +95,7 @@ class Settings(BaseSettings):
     forecaster: Annotated[str, MinLen(1)] = "bookings_first"
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""
     bundles: BundleSettings = Field(default_factory=BundleSettings)
+    engines: EngineParams = Field(default_factory=EngineParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,6 +25,7 @@ from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
+from doseflow.telemetry.deadline import deadline_at
 from doseflow.telemetry.stopwatch import Stopwatch
 
 log = structlog.get_logger(__name__)
@@ -42,6 +44,13 @@ class LiveCity:
     The running city. Thread-safe: reports may arrive while a cycle runs; cycles run one at a time.
 
     A restart goes on where the store stands: the latest state, and accepted reports that no cycle has taken.
+
+    Parameters
+    ----------
+    answer_seconds
+        Time from a cycle's start in which nets must have answered; None is any.
+    why_engines_rest
+        Why a net cannot be asked just now, empty where all can.
     """
 
     def __init__(
@@ -56,6 +65,8 @@ class LiveCity:
         history: ArrivalHistory,
         intake: IntakeParams,
         feed: EventFeed,
+        answer_seconds: float | None = None,
+        why_engines_rest: Callable[[], str] = lambda: "",
     ) -> None:
         self.city = city
         self.reports = reports
@@ -66,6 +77,8 @@ class LiveCity:
         self._planner = planner
         self._history = history
         self._intake = intake
+        self._answer_seconds = answer_seconds
+        self.why_engines_rest = why_engines_rest
         self._cycle_lock = threading.Lock()
         self._pending_lock = threading.Lock()
         plans.save_city(city)
@@ -135,7 +148,8 @@ class LiveCity:
         with self._pending_lock:
             taken, self._pending = self._pending, []
         try:
-            cycle = self._plan(taken, Stopwatch(self.clock))
+            with deadline_at(self._answer_seconds and time.monotonic() + self._answer_seconds):
+                cycle = self._plan(taken, Stopwatch(self.clock))
         except BaseException:
             with self._pending_lock:
                 self._pending = taken + self._pending

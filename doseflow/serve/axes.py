@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doseflow.errors import EngineFailed
+from doseflow.serve.onnx_header import read_header
 
 BATCH_AXIS, SITE_AXIS = "B", "S"
 
@@ -22,6 +23,20 @@ Axes = Mapping[str, tuple[str | int, ...]]
 Sizes = Mapping[str, int]
 """By free axis: its length."""
 Arrays = Mapping[str, NDArray[Any]]
+
+
+def axes_of_model(model: bytes) -> tuple[dict[str, tuple[str | int, ...]], dict[str, tuple[str | int, ...]]]:
+    """
+    The axes of an ONNX file's inputs and of its outputs.
+
+    Raises
+    ------
+    ModelWrong
+        It is no ONNX file.
+    """
+    header = read_header(model)
+    inputs, outputs = header.inputs, header.outputs
+    return {name: spec.axes for name, spec in inputs.items()}, {name: spec.axes for name, spec in outputs.items()}
 
 
 def sizes_of(arrays: Arrays, axes: Axes) -> dict[str, int]:

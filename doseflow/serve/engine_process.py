@@ -1,5 +1,5 @@
 """
-EngineProcess: an engine in a process of its own, since a call that hangs in a driver can only be ended with its process.
+EngineProcess: an engine in a process of its own, since a call that hangs in a driver ends only with its process.
 
 A question that is not answered by its deadline is abandoned: the process is killed, a new one is started beside the
 cycles, and until it stands every question is refused at once.
@@ -81,6 +81,11 @@ class EngineProcess:
         """Whether a process stands that can be asked."""
         return self._worker is not None
 
+    @property
+    def why_not_ready(self) -> str:
+        """Why none stands; empty where one does."""
+        return "" if self.is_ready else self._why_not
+
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """
         Every output by name.
@@ -148,6 +153,13 @@ class EngineProcess:
             self.num_restarts += 1
             self._worker = worker
             return
+
+
+def why_it_rests(engine: Engine) -> str:
+    """Why an engine cannot be asked just now; empty where it can."""
+    if isinstance(engine, EngineProcess) and not engine.is_ready:
+        return f"{engine.name}: {engine.why_not_ready}"
+    return ""
 
 
 class _Worker:

@@ -12,7 +12,6 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from doseflow.errors import EngineFailed, EngineTimedOut, ModelWrong
-from doseflow.serve.axes import Axes
 from doseflow.serve.onnx_environment import share_threads_and_memory, use_what_is_shared
 from doseflow.telemetry.deadline import current_deadline
 
@@ -61,8 +60,8 @@ class OnnxEngine:
         self.name = name
         self._params = params or OnnxParams(num_threads=num_threads)
         self._session = opened_session(model, session_options(self._params), ["CPUExecutionProvider"])
-        self.input_axes, self.output_axes = axes_of(self._session)
-        self.input_names, self.output_names = tuple(self.input_axes), tuple(self.output_axes)
+        self.input_names = tuple(one.name for one in self._session.get_inputs())
+        self.output_names = tuple(one.name for one in self._session.get_outputs())
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """
@@ -142,12 +141,6 @@ def opened_session(
         return onnxruntime.InferenceSession(model, options, providers=providers)
     except Exception as error:  # the library has no error class that is its own for all of them
         raise ModelWrong(f"model.onnx: ONNX Runtime cannot open it: {first_line(error)}") from error
-
-
-def axes_of(session: onnxruntime.InferenceSession) -> tuple[Axes, Axes]:
-    """The axes of a session's inputs and of its outputs."""
-    inputs, outputs = session.get_inputs(), session.get_outputs()
-    return {one.name: tuple(one.shape) for one in inputs}, {one.name: tuple(one.shape) for one in outputs}
 
 
 def first_line(error: Exception) -> str:
