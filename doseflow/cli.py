@@ -23,6 +23,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
+from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.telemetry.logs import configure_logs
 
@@ -38,6 +39,7 @@ train = typer.Typer(help="Training of the nets; needs `pip install 'doseflow[tra
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 app.add_typer(train, name="train")
+app.add_typer(engine, name="engine")
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)

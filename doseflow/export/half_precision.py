@@ -14,7 +14,9 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from doseflow.export.graph_cleaning import with_short_names
 
-ISLANDS = frozenset({"LayerNormalization", "Softmax", "ReduceSum", "ReduceMean", "Exp", "Log", "Softplus", "Sqrt", "Pow"})
+ISLANDS = frozenset(
+    {"LayerNormalization", "Softmax", "ReduceSum", "ReduceMean", "Exp", "Log", "Softplus", "Sqrt", "Pow"}
+)
 PRODUCTS = frozenset({"MatMul", "Gemm"})
 
 

@@ -112,7 +112,7 @@ class CudaStream:
         address = _POINTER()
         _check("cuMemAllocHost", self._library.cuMemAllocHost_v2(ctypes.byref(address), ctypes.c_size_t(num_bytes)))
         memory = (ctypes.c_byte * num_bytes).from_address(int(address.value or 0))
-        return np.ndarray(shape, dtype, buffer=memory)
+        return np.ndarray(shape, dtype, buffer=memoryview(memory))
 
     def copy_in(self, address: int, array: NDArray[np.generic]) -> None:
         """Begin to copy an array of the host to the card."""

@@ -58,7 +58,7 @@ class Listener:
         self.errors: list[str] = []
         messages, errors, severity = self.messages, self.errors, module.ILogger.Severity
 
-        class Logger(module.ILogger):  # type: ignore[misc, name-defined]
+        class Logger(module.ILogger):  # type: ignore[misc]
             def __init__(self) -> None:
                 module.ILogger.__init__(self)
 

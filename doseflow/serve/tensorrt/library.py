@@ -29,11 +29,11 @@ class TensorrtLibrary:
 
     @property
     def is_rtx(self) -> bool:
-        """Whether it is TensorRT for RTX: builds without a card, records graphs itself, compiles the rest at loading."""
+        """Whether it is TensorRT for RTX: it builds without a card, and compiles the rest at loading."""
         return self.backend == "tensorrt-rtx"
 
     def capabilities(self) -> tuple[str, ...]:
-        """Compute capabilities that it can be told to build for, such as "8.9"; none where it takes the card at hand."""
+        """Compute capabilities that it can be told to build for, such as 8.9; none where it takes the card at hand."""
         if not self.is_rtx:
             return ()
         names = [name for name in self.module.ComputeCapability.__members__ if name.startswith("SM")]
