@@ -35,6 +35,8 @@ from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
 from doseflow.ports import Clock, Forecaster, Gateway, Policy
+from doseflow.serve.engine_params import EngineParams
+from doseflow.serve.engine_process import why_it_rests
 from doseflow.serve.opened_model import PACKAGED_BUNDLES, OpenedModel, open_model
 from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
@@ -105,7 +107,7 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
     ------
     SettingsWrong
         No planner or no forecaster has the name.
-    ModelWrong, EngineFailed
+    ModelWrong, EngineUnfit, EngineFailed
         The bundle of the learned forecaster or of the learned planner cannot be used.
     """
     if settings.planner not in _POLICIES:
@@ -132,11 +134,11 @@ def open_forecaster(settings: Settings) -> OpenedModel:
 
     Raises
     ------
-    ModelWrong, EngineFailed
-        The bundle cannot be used.
+    ModelWrong, EngineUnfit, EngineFailed
+        The bundle cannot be used, or no engine can run it here.
     """
     folder = forecaster_bundle(settings).absolute()
-    return _open_once(folder, NET_INPUTS_VERSION, tuple(NET_INPUT_AXES.items()), settings.bundles.num_threads)
+    return _open_once(folder, NET_INPUTS_VERSION, tuple(NET_INPUT_AXES.items()), settings.engines)
 
 
 def policy_bundle(settings: Settings) -> Path:
@@ -151,17 +153,23 @@ def open_policy(settings: Settings) -> OpenedModel:
 
     Raises
     ------
-    ModelWrong, EngineFailed
-        The bundle cannot be used.
+    ModelWrong, EngineUnfit, EngineFailed
+        The bundle cannot be used, or no engine can run it here.
     """
     folder = policy_bundle(settings).absolute()
     axes = ((FEATURES_INPUT, SITE_VIEW_AXES),)
-    return _open_once(folder, SITE_VIEW_VERSION, axes, settings.bundles.num_threads)
+    return _open_once(folder, SITE_VIEW_VERSION, axes, settings.engines)
 
 
 @cache
-def _open_once(folder: Path, version: int, axes: tuple[tuple[str, str], ...], num_threads: int) -> OpenedModel:
-    return open_model(folder, feature_schema_version=version, input_axes=dict(axes), num_threads=num_threads)
+def _open_once(folder: Path, version: int, axes: tuple[tuple[str, str], ...], params: EngineParams) -> OpenedModel:
+    return open_model(folder, feature_schema_version=version, input_axes=dict(axes), params=params)
+
+
+def _why_engines_rest(settings: Settings) -> str:
+    opened = [open_forecaster(settings)] if settings.forecaster == "learned" else []
+    opened += [open_policy(settings)] if settings.planner == "learned" else []
+    return "; ".join(why for one in opened if (why := why_it_rests(one.engine)))
 
 
 def make_gateways(settings: Settings) -> tuple[Gateway, ...]:
@@ -187,7 +195,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
 
     Raises
     ------
-    CityWrong, SettingsWrong, ModelWrong, EngineFailed, EnvironmentUnfit, StoreUnavailable
+    CityWrong, SettingsWrong, ModelWrong, EngineUnfit, EngineFailed, EnvironmentUnfit, StoreUnavailable
     """
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
@@ -207,6 +215,8 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         feed=EventFeed(),
         releases=nets.desks,
         after_cycle=nets.after_cycle,
+        answer_seconds=settings.engines.deadline_milliseconds / 1000,
+        why_engines_rest=partial(_why_engines_rest, settings),
     )
     return OpenCity(live, store, gateways, settings, nets)
 

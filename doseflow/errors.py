@@ -26,7 +26,9 @@ Everything doseflow raises on purpose.
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
-    │   └── EngineTimedOut         not by its deadline
+    │   ├── EngineTimedOut         not by its deadline
+    │   └── EngineOverloaded       too many wait already; told at once
+    ├── EngineUnfit                this engine cannot run on this machine; the next in line does
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -166,6 +168,14 @@ class EngineFailed(DoseflowError):
 
 class EngineTimedOut(EngineFailed):
     """A net's engine had no answer by the deadline; what comes later is thrown away."""
+
+
+class EngineOverloaded(EngineFailed):
+    """Too many questions wait already; said at once, so that the fallback has all the time."""
+
+
+class EngineUnfit(DoseflowError):
+    """An engine cannot run on this machine: a library, a device or a built file is missing; the text says which."""
 
 
 class GatewayFailed(DoseflowError):

@@ -126,7 +126,7 @@ def open_stored(settings: Settings, store: ModelStore, net: str, digest: str) ->
         model.folder,
         feature_schema_version=kind.feature_schema_version,
         input_axes=kind.input_axes,
-        num_threads=settings.bundles.num_threads,
+        params=settings.engines,
     )
     require_same_manifest(opened.bundle, model.manifest)
     return opened

@@ -24,6 +24,7 @@ from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.rules_policy import RulesParams
+from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.release_gates import ReleaseParams
 
 DEFAULT_FILE = "doseflow.toml"
@@ -73,8 +74,6 @@ class BundleSettings(BaseModel):
     """Folder of the arrival net's bundle; not set is the one that comes with doseflow."""
     policy: Annotated[str, MinLen(1)] | None = None
     """Folder of the site value net's bundle; not set is the one that comes with doseflow."""
-    num_threads: Annotated[int, Ge(1), Le(16)] = 1
-    """Threads of one run of a net."""
 
 
 class ModelSettings(BaseModel):
@@ -113,6 +112,7 @@ class Settings(BaseSettings):
     breaker: BreakerParams = Field(default_factory=BreakerParams)
     models: ModelSettings = Field(default_factory=ModelSettings)
     release: ReleaseParams = Field(default_factory=ReleaseParams)
+    engines: EngineParams = Field(default_factory=EngineParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)

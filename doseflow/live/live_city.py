@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,7 @@ from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportSt
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
+from doseflow.telemetry.deadline import deadline_at
 from doseflow.telemetry.stopwatch import Stopwatch
 
 log = structlog.get_logger(__name__)
@@ -51,6 +53,10 @@ class LiveCity:
         By net, what judges the release of its models.
     after_cycle
         Called with each cycle once it is stored, one after another; quick, since the next cycle waits for them.
+    answer_seconds
+        Time from a cycle's start in which nets must have answered; None is any.
+    why_engines_rest
+        Why a net cannot be asked just now, empty where all can.
     """
 
     def __init__(
@@ -67,6 +73,8 @@ class LiveCity:
         feed: EventFeed,
         releases: Mapping[str, ReleaseDesk[Any]] | None = None,
         after_cycle: Sequence[Callable[[Cycle], None]] = (),
+        answer_seconds: float | None = None,
+        why_engines_rest: Callable[[], str] = lambda: "",
     ) -> None:
         self.city = city
         self.reports = reports
@@ -79,6 +87,8 @@ class LiveCity:
         self._planner = planner
         self._history = history
         self._intake = intake
+        self._answer_seconds = answer_seconds
+        self.why_engines_rest = why_engines_rest
         self._cycle_lock = threading.Lock()
         self._pending_lock = threading.Lock()
         plans.save_city(city)
@@ -148,7 +158,8 @@ class LiveCity:
         with self._pending_lock:
             taken, self._pending = self._pending, []
         try:
-            cycle = self._plan(taken, Stopwatch(self.clock))
+            with deadline_at(self._answer_seconds and time.monotonic() + self._answer_seconds):
+                cycle = self._plan(taken, Stopwatch(self.clock))
         except BaseException:
             with self._pending_lock:
                 self._pending = taken + self._pending

@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from doseflow.errors import ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle_axes import check_caller, check_golden, check_header
-from doseflow.serve.manifest import FORMAT_VERSION, GOLDEN_FILE, MANIFEST_FILE, MODEL_FILE, Manifest, read_manifest
+from doseflow.serve.manifest import (
+    FORMAT_VERSION,
+    GOLDEN_FILE,
+    MANIFEST_FILE,
+    MODEL_FILE,
+    WEIGHTS_FILE,
+    Manifest,
+    read_manifest,
+)
 from doseflow.serve.precision import MODEL_FILES, WIDEST_TOLERANCE, Precision
 from doseflow.serve.variant import Variant
 
@@ -91,8 +99,8 @@ def open_bundle(
         )
     if input_axes is not None:
         check_caller(input_axes, manifest)
-    contents = {name: _checked(folder / name, manifest) for name in manifest.files}
-    golden = _arrays_of(contents[GOLDEN_FILE])
+    contents = {name: _checked(folder / name, manifest) for name in manifest.files if name != WEIGHTS_FILE}
+    golden = _arrays_of(contents[GOLDEN_FILE], GOLDEN_FILE)
     inputs = {name.removeprefix(_IN): array for name, array in golden.items() if name.startswith(_IN)}
     outputs = {name.removeprefix(_OUT): array for name, array in golden.items() if name.startswith(_OUT)}
     for kind, told, found in (("inputs", manifest.inputs, inputs), ("outputs", manifest.outputs, outputs)):
@@ -105,6 +113,20 @@ def open_bundle(
     return Bundle(folder, manifest, models, inputs, outputs)
 
 
+def read_weights(bundle: Bundle) -> Arrays:
+    """
+    The weights of a bundle's net as they were trained, by name.
+
+    Raises
+    ------
+    ModelWrong
+        The bundle has none, or they are not those of the manifest.
+    """
+    if WEIGHTS_FILE not in bundle.manifest.files:
+        raise ModelWrong(f"{bundle.folder.name}: must have {WEIGHTS_FILE}, from which the net is exported anew")
+    return _arrays_of(_checked(bundle.folder / WEIGHTS_FILE, bundle.manifest), WEIGHTS_FILE)
+
+
 def write_bundle(
     folder: Path,
     model: bytes,
@@ -112,6 +134,7 @@ def write_bundle(
     golden_outputs: Mapping[str, NDArray[Any]],
     facts: Mapping[str, Any],
     coarser: Sequence[tuple[bytes, Variant]] = (),
+    weights: Mapping[str, NDArray[Any]] | None = None,
 ) -> Manifest:
     """
     Write a bundle; the manifest last, so that a folder with a manifest is whole.
@@ -124,17 +147,19 @@ def write_bundle(
         The fields of `Manifest` that do not follow from the files.
     coarser
         The net in other precisions, each with what is said of it.
+    weights
+        As they were trained, by name.
 
     Raises
     ------
     ModelWrong
         The facts are not those of a manifest.
     """
-    golden = io.BytesIO()
     named = {f"{_IN}{name}": array for name, array in golden_inputs.items()}
     named |= {f"{_OUT}{name}": array for name, array in golden_outputs.items()}
-    np.savez_compressed(golden, **named)  # type: ignore[arg-type]
-    contents = {MODEL_FILE: model, GOLDEN_FILE: golden.getvalue()} | {one.file: data for data, one in coarser}
+    contents = {MODEL_FILE: model, GOLDEN_FILE: _packed(named)} | {one.file: data for data, one in coarser}
+    if weights is not None:
+        contents[WEIGHTS_FILE] = _packed(weights)
     full = Variant(precision="fp32", file=MODEL_FILE, golden_tolerance=GOLDEN_TOLERANCE)
     document = dict(facts) | {
         "format_version": FORMAT_VERSION,
@@ -146,7 +171,7 @@ def write_bundle(
     text = orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
     manifest = read_manifest(text)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (MANIFEST_FILE, *MODEL_FILES.values()):
+    for name in (MANIFEST_FILE, WEIGHTS_FILE, *MODEL_FILES.values()):
         (folder / name).unlink(missing_ok=True)
     for name, data in contents.items():
         (folder / name).write_bytes(data)
@@ -206,16 +231,22 @@ def _checked(path: Path, manifest: Manifest) -> bytes:
     return data
 
 
-def _arrays_of(data: bytes) -> Arrays:
+def _packed(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def _arrays_of(data: bytes, name: str) -> Arrays:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             num_bytes = sum(entry.file_size for entry in archive.infolist())
         if num_bytes > MAX_GOLDEN_BYTES:
-            raise ModelWrong(f"{GOLDEN_FILE}: must unpack to at most {MAX_GOLDEN_BYTES} bytes, got {num_bytes}")
+            raise ModelWrong(f"{name}: must unpack to at most {MAX_GOLDEN_BYTES} bytes, got {num_bytes}")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return dict(arrays)
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise ModelWrong(f"{GOLDEN_FILE}: must be arrays as NumPy saves them: {error}") from error
+        raise ModelWrong(f"{name}: must be arrays as NumPy saves them: {error}") from error
 
 
 def _sha256(data: bytes) -> str:

@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextvars import Context, copy_context
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from doseflow.telemetry.stopwatch import MonotonicClock
 
 Inputs = Mapping[str, NDArray[Any]]
 Outputs = dict[str, NDArray[Any]]
+_Question = tuple[Inputs, Future[Outputs], Context]
 
 
 class EngineThread:
@@ -28,7 +30,7 @@ class EngineThread:
         self.engine = engine
         self._clock = clock
         self._began_seconds: float | None = None
-        self._waiting: queue.SimpleQueue[tuple[Inputs, Future[Outputs]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name=f"engine {engine.name}", daemon=True).start()
 
     @property
@@ -40,7 +42,8 @@ class EngineThread:
     def ask(self, inputs: Inputs) -> Future[Outputs]:
         """The answer to come; cancelled before its turn, it is never run."""
         answer: Future[Outputs] = Future()
-        self._waiting.put((inputs, answer))
+        # The deadline of whoever asks goes with the question.
+        self._waiting.put((inputs, answer, copy_context()))
         return answer
 
     def close(self) -> None:
@@ -49,16 +52,16 @@ class EngineThread:
 
     def _run(self) -> None:
         while (asked := self._waiting.get()) is not None:
-            inputs, answer = asked
+            inputs, answer, context = asked
             if not answer.set_running_or_notify_cancel():
                 continue
             self._began_seconds = self._clock.monotonic_seconds()
             try:
-                outputs = self.engine.run(inputs)
+                outputs = context.run(self.engine.run, inputs)
             except Exception as error:  # noqa: BLE001 - whoever asked gets it
                 self._began_seconds = None
                 answer.set_exception(error)
             else:
                 self._began_seconds = None
                 answer.set_result(outputs)
-            del asked, inputs, answer
+            del asked, inputs, answer, context

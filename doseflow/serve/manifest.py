@@ -18,6 +18,8 @@ FORMAT_VERSION = 2
 OPSET = 18
 """The one operator set that every engine here takes."""
 MODEL_FILE, GOLDEN_FILE, MANIFEST_FILE = MODEL_FILES["fp32"], "golden.npz", "manifest.json"
+WEIGHTS_FILE = "weights.npz"
+"""The weights as they were trained, by name: for exporting the net anew. What serves never reads them."""
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 _Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,60}$")]
@@ -84,7 +86,7 @@ class Manifest(BaseModel):
         if precisions[0] != "fp32" or len(set(precisions)) < len(precisions):
             raise ValueError("variants must begin with fp32 and have each precision once")
         expected = {GOLDEN_FILE, *(one.file for one in self.variants)}
-        if set(self.files) != expected:
+        if set(self.files) - {WEIGHTS_FILE} != expected:
             raise ValueError(f"files must be {sorted(expected)}, got {sorted(self.files)}")
         named = {*self.inputs, *self.outputs}
         if set(self.axes) != named:

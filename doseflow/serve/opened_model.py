@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doseflow.ports import Engine
-from doseflow.serve.bundle import Bundle, golden_check, open_bundle
+from doseflow.serve.bundle import Bundle, open_bundle
+from doseflow.serve.engine_choice import RefusedEngine, choose_engine
+from doseflow.serve.engine_params import EngineParams
+from doseflow.serve.precision import Precision
 
 PACKAGED_BUNDLES = Path(__file__).parent / "bundles"
 """Folder of the bundles that come with doseflow."""
@@ -15,11 +18,13 @@ PACKAGED_BUNDLES = Path(__file__).parent / "bundles"
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """A bundle, the engine that runs it, and how far the engine was off the golden outputs."""
+    """A bundle, the engine that runs it, how far that was off the golden outputs, and which engines were refused."""
 
     bundle: Bundle
     engine: Engine
     golden_difference: float
+    precision: Precision = "fp32"
+    refused: tuple[RefusedEngine, ...] = ()
 
 
 def open_model(
@@ -27,23 +32,18 @@ def open_model(
     *,
     feature_schema_version: int | None = None,
     input_axes: Mapping[str, str] | None = None,
-    num_threads: int = 1,
+    params: EngineParams | None = None,
 ) -> OpenedModel:
     """
-    Open a bundle's FP32 net on the processor.
+    Open a bundle's net with the first engine that can run it.
 
     Raises
     ------
     ModelWrong
         The bundle is broken or of another version, or the engine's answers are not the golden ones.
-    EngineFailed
-        The engine cannot answer the golden inputs.
+    EngineUnfit, EngineFailed
+        No engine can answer the golden inputs.
     """
-    # Here, since it loads a large library that only a city with a net needs.
-    from doseflow.serve.onnx_engine import OnnxEngine
-
     bundle = open_bundle(folder, feature_schema_version=feature_schema_version, input_axes=input_axes)
-    engine = OnnxEngine(bundle.model, num_threads=num_threads)
-    difference = golden_check(bundle, engine)
-    engine.warm_up(bundle.golden_inputs)
-    return OpenedModel(bundle, engine, difference)
+    chosen = choose_engine(bundle, params or EngineParams())
+    return OpenedModel(bundle, chosen.engine, chosen.golden_difference, chosen.precision, chosen.refused)

@@ -60,6 +60,9 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.EnvironmentUnfit: ProblemKind(503, "unfit-environment", "The machine cannot do this now"),
     errors.StoreUnavailable: STORE_UNAVAILABLE,
     errors.EngineFailed: ProblemKind(503, "engine-failed", "A net's engine gave no answer"),
+    errors.EngineTimedOut: ProblemKind(503, "engine-timed-out", "A net's engine gave no answer in time"),
+    errors.EngineOverloaded: ProblemKind(503, "engine-overloaded", "A net's engine has too much to answer"),
+    errors.EngineUnfit: ProblemKind(503, "engine-unfit", "No engine can run a net on this machine"),
     errors.GatewayFailed: ProblemKind(502, "gateway-failed", "An outside system did not answer"),
     errors.ModelInvalid: ProblemKind(500, "invalid-model", "The optimisation model is wrong"),
 }

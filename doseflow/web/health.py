@@ -50,13 +50,14 @@ def healthz() -> JsonAnswer:
 @router.get("/readyz", responses={200: {"model": ReadinessAnswer}, **documented(STORE_UNAVAILABLE)})
 def readyz(living: AskLiving) -> JsonAnswer:
     """
-    Whether reports can be taken: the store answers.
+    Whether reports can be taken: the store answers. The doors open only after every net has given its golden answers
+    and is warm.
 
     A first cycle that has not run, or a late one, is told and does not make the service unready: without reports there
-    would never be a cycle.
+    would never be a cycle. The same holds for an engine that is being started anew: others answer meanwhile.
     """
-    store = _check_store(living)
-    checks = [store, _check_cycle(living)]
+    store, rests = _check_store(living), living.live.why_engines_rest()
+    checks = [store, _check_cycle(living), Check("engines", not rests, rests)]
     if store.ok:
         return JsonAnswer(ReadinessAnswer(True, checks))
     problem = problem_document(STORE_UNAVAILABLE, store.reason, ready=False, checks=checks)

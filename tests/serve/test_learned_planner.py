@@ -84,7 +84,7 @@ def looked_at(settings, folder):
 def test_the_doctor_says_that_the_net_answers_as_it_should(settings, tmp_path):
     finding = looked_at(settings, tmp_path)
     assert finding.is_good
-    assert finding.found.startswith("toy_arrivals, golden answers within ")
+    assert finding.found.startswith("toy_arrivals, onnx_cpu in fp32, golden answers within ")
 
 
 @pytest.mark.parametrize("forecaster", ["learned", "bookings_first"])
