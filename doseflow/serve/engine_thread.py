@@ -30,6 +30,7 @@ class EngineThread:
         self.engine = engine
         self._clock = clock
         self._began_seconds: float | None = None
+        self._ends_engine = False
         self._waiting: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name=f"engine {engine.name}", daemon=True).start()
 
@@ -46,8 +47,13 @@ class EngineThread:
         self._waiting.put((inputs, answer, copy_context()))
         return answer
 
-    def close(self) -> None:
-        """End the thread when it has nothing to run any more; nothing asked later is ever answered."""
+    def close(self, *, with_engine: bool) -> None:
+        """
+        End the thread when it has nothing to run any more, and the engine where it can be ended.
+
+        Nothing asked later is ever answered.
+        """
+        self._ends_engine = with_engine
         self._waiting.put(None)
 
     def _run(self) -> None:
@@ -65,3 +71,6 @@ class EngineThread:
                 self._began_seconds = None
                 answer.set_result(outputs)
             del asked, inputs, answer, context
+        end = getattr(self.engine, "close", None)
+        if self._ends_engine and end is not None:
+            end()

@@ -67,9 +67,9 @@ class GuardedEngine:
             self._try_beside(inputs, ticket)
         raise EngineFailed(f"{self.name}: {self._why_not_asked()}")
 
-    def close(self) -> None:
-        """Let go of the engine; whoever still asks is told that it did not answer in time."""
-        self._thread.close()
+    def close(self, *, with_engine: bool) -> None:
+        """Let go of the engine, or end it too; whoever still asks is told that it did not answer in time."""
+        self._thread.close(with_engine=with_engine)
 
     def _asked(self, inputs: Arrays, ticket: Ticket) -> dict[str, NDArray[Any]]:
         if self._thread.busy_seconds > self._deadline_seconds:

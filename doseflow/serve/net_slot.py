@@ -122,7 +122,7 @@ class NetSlot(Generic[T]):
         if self.store is not None and digest != PACKAGED:
             self.store.verify(digest)
         if digest not in self._warm:
-            self._open_warm(digest).engine.close()
+            _let_go(self._open_warm(digest))
 
     def switch(self, step: Callable[[Aliases], Aliases], **told: Any) -> bool:
         """Take a step; False where somebody else was faster and it can no longer be taken."""
@@ -196,7 +196,7 @@ class NetSlot(Generic[T]):
         self.standing = Standing(wanted, champion, challenger)
         kept = {*self._needed(), PACKAGED}
         for digest in [one for one in list(self._warm) if one not in kept]:
-            self._warm.pop(digest).engine.close()
+            _let_go(self._warm.pop(digest))
 
     def _aliases(self) -> Aliases:
         return Aliases() if self.store is None else self.store.aliases(self.net)
@@ -208,3 +208,8 @@ class NetSlot(Generic[T]):
         except FileNotFoundError:
             return None
         return None if found is None else (found.st_mtime_ns, found.st_ino)
+
+
+def _let_go(model: WarmModel[Any]) -> None:
+    # The packaged model is the process's own, opened once for all who use it.
+    model.engine.close(with_engine=model.digest != PACKAGED)

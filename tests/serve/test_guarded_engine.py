@@ -9,6 +9,7 @@ import pytest
 from doseflow.circuit_breaker import BreakerParams, BreakerState, CircuitBreaker, FailureKind
 from doseflow.errors import EngineFailed, EngineTimedOut
 from doseflow.serve.guarded_engine import GuardedEngine
+from doseflow.telemetry.deadline import current_deadline, deadline_at
 
 ONE = {"x": np.array([1.0])}
 
@@ -164,3 +165,21 @@ def test_a_good_answer_in_between_starts_the_count_anew():
         bench.engine.does = lambda: None
         bench.guarded.run(ONE)
     assert bench.breaker.view().state is BreakerState.CLOSED
+
+
+@pytest.mark.parametrize("with_engine", [False, True])
+def test_an_engine_that_is_let_go_of_is_ended_only_where_that_is_said(with_engine):
+    bench, ended = Bench(deadline_milliseconds=50), threading.Event()
+    bench.engine.close = ended.set
+    bench.guarded.close(with_engine=with_engine)
+    assert ended.wait(5 if with_engine else 0.1) == with_engine
+    assert "must answer within 50 ms" in bench.fails(EngineTimedOut)
+
+
+def test_the_deadline_of_whoever_asks_holds_in_the_engines_thread_too():
+    bench, seen = Bench(), []
+    bench.engine.does = lambda: seen.append(current_deadline())
+    with deadline_at(12345.0):
+        bench.guarded.run(ONE)
+    bench.guarded.run(ONE)
+    assert seen == [12345.0, None]
