@@ -46,8 +46,8 @@ class BreakerParams:
     """How long it is left alone before it is tried again."""
     probes_to_close: int = 3
     """Good answers in a row, tried beside the flow, after which it answers again."""
-    deadline_milliseconds: float = 40.0
-    """How long one answer may take; the fallback answers then, in the same cycle."""
+    deadline_milliseconds: float = 60.0
+    """How long one answer may take; the fallback answers then, in the same cycle. Cities over 500 sites need more."""
 
     def __post_init__(self) -> None:
         bounds = {
