@@ -40,11 +40,11 @@ class ReleaseParams:
     """Probability that a single gate ever stops a challenger that is as good, or lets one pass that is not."""
     latency_limit_milliseconds: float = 60.0
     """Time for one whole answer that must hold for 99 of 100, where the champion keeps it."""
-    slower_factor: float = 1.5
+    slower_factor: float = 2.0
     """An answer is slower when it takes so many times the champion's in the same cycle, and the allowance beside."""
-    slower_allowance_milliseconds: float = 3.0
+    slower_allowance_milliseconds: float = 5.0
     """What it may take longer however fast the champion is."""
-    allowed_slower_share: float = 0.1
+    allowed_slower_share: float = 0.2
     """Share of answers that may be slower."""
     allowed_failure_share: float = 0.01
     """Share of cycles in which the challenger may time out or fail, and the fallback answers."""

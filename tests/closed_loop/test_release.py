@@ -133,7 +133,7 @@ def test_an_engine_that_hangs_ten_times_is_answered_for_in_the_same_cycle_and_co
     opened_model = open_policy(Settings())
     engine = Hanging(opened_model.engine)
     monkeypatch.setattr(bootstrap, "open_policy", lambda _settings: replace(opened_model, engine=engine))
-    day = open_day(breaker={"deadline_milliseconds": 400, "cool_down_seconds": 590, "probes_to_close": 2})
+    day = open_day(breaker={"deadline_milliseconds": 1500, "cool_down_seconds": 590, "probes_to_close": 2})
     breaker = day.desk.slot.standing.champion.engine.breaker
     assert day.play().plan.planner == "learned"
 
@@ -145,47 +145,48 @@ def test_an_engine_that_hangs_ten_times_is_answered_for_in_the_same_cycle_and_co
         assert "EngineTimedOut" in cycle.plan.made_by
     assert breaker.view().state is BreakerState.OPEN
 
+    assert "not asked for" in day.play().plan.made_by
+    # The cool-down ends while it hangs: the probe hangs beside the flow, and the breaker opens again.
     cycle = day.play()
-    assert cycle.plan.planner == "rules"
-    assert "not asked for" in cycle.plan.made_by
-    # The cool-down ends with it still hanging: the probe hangs beside the flow, and the breaker opens again.
-    cycle = day.play()
-    assert "tried beside the flow" in cycle.plan.why_this_planner
-    time.sleep(0.5)
+    assert (cycle.plan.planner, "tried beside the flow" in cycle.plan.why_this_planner) == ("rules", True)
     day.play()
     assert breaker.view().state is BreakerState.OPEN
 
     engine.goes_on.set()
-    came_back = None
-    for number in range(12):
+    while breaker.view().state is not BreakerState.CLOSED:
+        before = breaker.view().good_probes
         cycle = day.play()
-        time.sleep(0.05)
-        if cycle.plan.planner == "learned":
-            came_back = number
-            break
-    assert came_back is not None
-    assert breaker.view().state is BreakerState.CLOSED
-    assert day.play(3).plan.made_by.startswith("learned, which the settings choose, with policy packaged, champion")
-    every = {cycle.plan.planner for cycle in day.cycles}
-    assert every == {"learned", "rules"}
-    assert all(cycle.new_orders is not None and cycle.plan.made_by for cycle in day.cycles)
+        assert cycle.plan.planner == "rules"
+        assert len(day.cycles) < 30
+        give_up = time.monotonic() + 2
+        while breaker.view().state is BreakerState.HALF_OPEN and breaker.view().good_probes == before:
+            assert time.monotonic() < give_up
+            time.sleep(0.005)
+    assert day.play(3).plan.made_by == "learned, which the settings choose, with policy packaged, champion"
+    assert all(cycle.plan.made_by for cycle in day.cycles)
 
 
-AT_TEN_PERCENT = {"block_minutes": 5, "latency_limit_milliseconds": 5000, "min_canary_cycles": 60}
+# Whether somebody is slower is a question for the one test that asks it: the tests share their machine.
+AT_TEN_PERCENT = {
+    "block_minutes": 5,
+    "latency_limit_milliseconds": 5000,
+    "min_canary_cycles": 60,
+    "slower_factor": 100,
+}
 
 
 @pytest.mark.parametrize(
-    ("changed", "said", "num_cycles"),
+    ("changed", "said", "num_cycles", "gates"),
     [
-        (slow, "was slower than the champion", 20),
-        (turned_round, "worse than the champion by", 100),
-        (not_a_number, "answered what cannot be right", 1),
+        (slow, "was slower than the champion", 40, {"slower_factor": 2}),
+        (turned_round, "worse than the champion by", 100, {}),
+        (not_a_number, "answered what cannot be right", 1, {}),
     ],
 )
 def test_a_bad_challenger_is_caught_at_ten_percent_and_serves_nobody_afterwards(
-    open_day, tmp_path, changed, said, num_cycles
+    open_day, tmp_path, changed, said, num_cycles, gates
 ):
-    day = open_day(release=AT_TEN_PERCENT)
+    day = open_day(release=AT_TEN_PERCENT | gates)
     day.play(2)
     digest = day.let_in(challenger(tmp_path / "bad", changed), 100)
     day.settle()
@@ -200,7 +201,7 @@ def test_a_bad_challenger_is_caught_at_ten_percent_and_serves_nobody_afterwards(
     assert (last["event"], last["by"]) == ("rolled_back", "release")
     assert said in last["why"]
 
-    day.play(40)
+    day.play(30)
     assert [number for number in day.made_by_challenger() if number >= caught] == []
     assert len(day.made_by_challenger()) <= 0.3 * (caught - first) + 1
     assert all(cycle.plan.planner == "learned" for cycle in day.cycles[caught:])
@@ -212,7 +213,6 @@ QUICK = AT_TEN_PERCENT | {
     "min_served_cycles": 1,
     "worse_margin_share": 0.1,
     "error_rate": 0.05,
-    "slower_factor": 100,
     "canary_permille": 300,
 }
 
