@@ -67,14 +67,14 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
-    "learned": lambda settings: LearnedPolicy(open_policy(settings).engine, settings.rules),
+    "learned": lambda settings: LearnedPolicy(open_policy(settings).door(), settings.rules),
 }
 
 
 def _learned_forecast(settings: Settings) -> Forecaster:
     opened = open_forecaster(settings)
     return LearnedForecast(
-        opened.engine,
+        opened.door(),
         BookingsFirst(settings.forecast),
         partial(net_inputs, params=settings.forecast.bookings),
         opened.bundle.manifest.max_sites,
