@@ -187,18 +187,17 @@ def test_a_cache_is_of_one_library_driver_card_and_net():
     assert cache_key(LIBRARY, changed(memory_bytes=9), "a") in keys, "memory is no matter of what was compiled"
 
 
+LAYERS = """Layers:
+Name: one, LayerType: gemm, Inputs: [], Metadata: [ONNX Layer: /a/MatMul][ONNX Layer: /a/Add]
+Name: two, LayerType: wait, Inputs: [], Metadata:
+Name: three, LayerType: kgen, Metadata: [ONNX Layer: /b]"""
+
+
 def test_a_build_log_is_read_for_kernels_nodes_and_memory():
     messages = [
         "Total Activation Memory: 100 bytes",
         "Total Weights Memory: 40 bytes",
-        "\n".join(
-            (
-                "Layers:",
-                "Name: one, LayerType: gemm, Inputs: [], Metadata: [ONNX Layer: /a/MatMul][ONNX Layer: /a/Add]",
-                "Name: two, LayerType: wait, Inputs: [], Metadata: ",
-                "Name: three, LayerType: kgen, Metadata: [ONNX Layer: /b]",
-            )
-        ),
+        LAYERS,
     ]
     report = report_of(messages, 7)
     assert report == BuildReport(
