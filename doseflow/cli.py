@@ -23,6 +23,7 @@ from rich.table import Table
 
 from doseflow import __version__
 from doseflow.errors import DoseflowError, InputWrong, NotFound
+from doseflow.inference_commands import register as register_inference
 from doseflow.telemetry.logs import configure_logs
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ train = typer.Typer(help="Training of the nets; needs `pip install 'doseflow[tra
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 app.add_typer(train, name="train")
+register_inference(app, bench)
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
