@@ -66,13 +66,13 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
-    "learned": lambda settings: learned_policy(settings, open_policy(settings).engine),
+    "learned": lambda settings: learned_policy(settings, open_policy(settings).door()),
 }
 
 
 def _learned_forecast(settings: Settings) -> Forecaster:
     opened = open_forecaster(settings)
-    return learned_forecast(settings, opened.engine, opened.bundle.manifest.max_sites)
+    return learned_forecast(settings, opened.door(), opened.bundle.manifest.max_sites)
 
 
 _FORECASTERS: dict[str, Callable[[Settings], Forecaster]] = {

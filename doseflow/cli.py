@@ -25,6 +25,7 @@ from rich.table import Table
 from doseflow import __version__
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
+from doseflow.inference_commands import register as register_inference
 from doseflow.models import models
 from doseflow.telemetry.logs import configure_logs
 
@@ -42,6 +43,7 @@ app.add_typer(config, name="config")
 app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
+register_inference(app, bench)
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)

@@ -201,7 +201,7 @@ def _slot(
             opened, which = open_packaged(), PACKAGED
         else:
             opened, which = open_stored(settings, store, net, digest), digest[:12]
-        guarded = GuardedEngine(opened.engine, CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
+        guarded = GuardedEngine(opened.door(), CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
         return WarmModel(digest, f"{opened.bundle.manifest.name} {which}", guarded, answers_of(guarded, opened))
 
     return NetSlot(net, store, open_warm, clock.now)

@@ -2,8 +2,8 @@
 A net in INT8 by quantise and dequantise pairs around its matrix products, static, symmetric, weights by channel.
 
 Only products with a large matrix of weights: masks, indices, layer norms, softmax, biases and products of two
-activations stay as they are. Symmetric, since engines that read such pairs refuse a zero point that is not 0. The way is
-that of Jacob et al. 2018 (doi:10.1109/CVPR.2018.00286); the ranges come from inputs that the net was shown.
+activations stay as they are. Symmetric, since engines that read such pairs refuse a zero point that is not 0. The way
+is that of Jacob et al. 2018 (doi:10.1109/CVPR.2018.00286); the ranges come from inputs that the net was shown.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from torch import nn
 from doseflow.errors import ModelWrong
 from doseflow.export.graph_cleaning import GraphReport, cleaned, graph_report
 from doseflow.export.lean_net import lean_net
-from doseflow.export.onnx_check import largest_difference, random_inputs
+from doseflow.export.onnx_check import largest_difference
 from doseflow.export.onnx_file import onnx_bytes
+from doseflow.export.random_inputs import random_inputs
 from doseflow.serve.bundle import GOLDEN_TOLERANCE
 
 PROBE_SIZES = ((2, 11), (5, 16), (3, 17))

@@ -1,9 +1,9 @@
 """
 A net in FP16 with islands that stay FP32; the precision stands in the graph as casts, not in an engine's flags.
 
-Inputs and outputs stay float32. Islands: what sums or scales many values (layer norms, means, softmax), what has no bound
-(exponentials, logarithms, roots), and the heads, that is all that no matrix product follows: counts of people and doses
-run into thousands, of which FP16 keeps three digits. Masks are -1e4, which FP16 holds.
+Inputs and outputs stay float32. Islands: what sums or scales many values (layer norms, means, softmax), what has no
+bound (exponentials, logarithms, roots), and the heads, that is all that no matrix product follows: counts of people and
+doses run into thousands, of which FP16 keeps three digits. Masks are -1e4, which FP16 holds.
 """
 
 from __future__ import annotations

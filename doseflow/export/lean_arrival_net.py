@@ -159,7 +159,7 @@ class LeanCountQuantiles(nn.Module):
         spread = torch.sqrt(dispersion * mean + NEAR_ZERO)
         skewness = 2 * dispersion - 1
         value = mean + self.normal * spread + self.skewed * skewness
-        each = list(torch.relu(value * (mean / (mean + NEAR_ZERO))).split(1, dim=-1))
+        each = list(torch.split(torch.relu(value * (mean / (mean + NEAR_ZERO))), 1, dim=-1))
         for place in range(1, len(each)):
             each[place] = torch.maximum(each[place - 1], each[place])
         return torch.cat(each, dim=-1)
@@ -209,23 +209,24 @@ class LeanArrivalNet(nn.Module):
         weight = site_mask[..., None]
         num_sites = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
         forbidden = (1 - neighbour_known[..., None]) * FORBIDDEN
-        idx = nn.functional.pad(neighbour_idx + 1, (1, 0))
+        # Joined, not padded: CUDA providers pad no whole numbers.
+        idx = torch.cat([neighbour_idx[:, :1] * 0, neighbour_idx + 1], dim=1)
         for layer in self.attention:
             seen = layer(seen, idx, neighbour_travel[..., None], forbidden, weight, num_sites)
         said = self.said(self.decoder(self.to_ahead(seen)[:, :, None] + self.of_ahead(ahead)))
         num = self.shape.candidates
-        scores, correction, raised = said.split([num, 1, 3], dim=-1)
+        scores, correction, raised = torch.split(said, [num, 1, 3], dim=-1)
         weights = torch.softmax(scores + (1 - candidates_known) * FORBIDDEN, dim=-1)
         plain = (weights * (candidates_known * candidates)).sum(dim=-1, keepdim=True)
-        nowhere, over, growth = nn.functional.softplus(raised).split(1, dim=-1)
+        nowhere, over, growth = torch.split(nn.functional.softplus(raised), 1, dim=-1)
         mean = plain * torch.exp(WIDEST_CORRECTION_LOG * torch.tanh(correction))
         mean = (mean + nowhere) * ahead[..., OPEN_CHANNEL : OPEN_CHANNEL + 1]
         dispersion = LEAST_DISPERSION + over + growth * mean
         return self.quantiles(mean, dispersion), self._rest_quantiles(seen, rest_doses[..., None])
 
     def _rest_quantiles(self, seen: Tensor, rest_doses: Tensor) -> Tensor:
-        correction, raised = self.rest(seen).split([1, 2], dim=-1)
-        over, growth = nn.functional.softplus(raised).split(1, dim=-1)
+        correction, raised = torch.split(self.rest(seen), [1, 2], dim=-1)
+        over, growth = torch.split(nn.functional.softplus(raised), 1, dim=-1)
         mean = rest_doses * torch.exp(WIDEST_CORRECTION_LOG * torch.tanh(correction))
         rest: Tensor = self.quantiles(mean, LEAST_DISPERSION + over + growth * mean)
         return rest

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doseflow.ports import Engine
+from doseflow.serve.batcher import Batcher
 from doseflow.serve.bundle import Bundle, open_bundle
+from doseflow.serve.city_packing import CityPacking
 from doseflow.serve.engine_choice import RefusedEngine, choose_engine
 from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.precision import Precision
@@ -25,6 +27,11 @@ class OpenedModel:
     golden_difference: float
     precision: Precision = "fp32"
     refused: tuple[RefusedEngine, ...] = ()
+    batcher: Batcher | None = None
+
+    def door(self) -> Engine:
+        """The engine as one city sees it; each call is for another city."""
+        return self.engine if self.batcher is None else self.batcher.door(object())
 
 
 def open_model(
@@ -40,10 +47,14 @@ def open_model(
     Raises
     ------
     ModelWrong
-        The bundle is broken or of another version, or the engine's answers are not the golden ones.
+        The bundle is broken or of another version, the engine's answers are not the golden ones, or cities cannot
+        share a run of it.
     EngineUnfit, EngineFailed
         No engine can answer the golden inputs.
     """
     bundle = open_bundle(folder, feature_schema_version=feature_schema_version, input_axes=input_axes)
-    chosen = choose_engine(bundle, params or EngineParams())
-    return OpenedModel(bundle, chosen.engine, chosen.golden_difference, chosen.precision, chosen.refused)
+    params = params or EngineParams()
+    packing = CityPacking(bundle.model) if params.batching.is_on else None
+    chosen = choose_engine(bundle, params)
+    batcher = None if packing is None else Batcher(chosen.engine, packing, params.batching)
+    return OpenedModel(bundle, chosen.engine, chosen.golden_difference, chosen.precision, chosen.refused, batcher)

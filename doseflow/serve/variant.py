@@ -16,6 +16,10 @@ _Share = Annotated[float, Ge(0), Le(1)]
 _Count = Annotated[int, Ge(1)]
 
 
+MOST_LOSS_SHARE = 0.008
+"""A net with which the mean wait grows by this share or more does not serve."""
+
+
 class Calibration(BaseModel):
     """How the ranges of an INT8 net were found; `data_sha256` is that of the arrays it was shown, in their order."""
 
@@ -30,6 +34,7 @@ class DecisionGate(BaseModel):
     """
     What a precision does to decisions, against FP32 on held-out scenarios.
 
+    `identical_share` is of the decisions that either plan had, `identical_plans_share` of whole plans of a city.
     `loss_share` is the growth of the mean wait over `num_days` days lived with each, in common random numbers, with its
     paired 95 % interval where there are enough days; `num_violations` counts what the referee found in its plans.
     """
@@ -37,6 +42,7 @@ class DecisionGate(BaseModel):
     model_config = _STRICT
     num_cycles: _Count
     identical_share: _Share
+    identical_plans_share: _Share
     num_violations: Annotated[int, Ge(0)]
     num_days: _Count
     loss_share: float

@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is an optional library (extra tensorrt-rtx)")
 
-from serve_samples import toy_model  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
+from serve_samples import toy_model
+from typer.testing import CliRunner
 
-from doseflow.cli import app  # noqa: E402
-from doseflow.errors import EngineUnfit, InputWrong, ModelWrong  # noqa: E402
-from doseflow.serve.bundle import open_bundle  # noqa: E402
-from doseflow.serve.opened_model import PACKAGED_BUNDLES  # noqa: E402
-from doseflow.serve.precision import PRECISIONS  # noqa: E402
-from doseflow.serve.tensorrt.engine_build import BuildOrder, build_apart  # noqa: E402
-from doseflow.serve.tensorrt.engine_folder import open_engine_folder  # noqa: E402
-from doseflow.serve.tensorrt.net_build import BuildParams, build_net  # noqa: E402
+from doseflow.cli import app
+from doseflow.errors import EngineUnfit, InputWrong, ModelWrong
+from doseflow.serve.bundle import open_bundle
+from doseflow.serve.opened_model import PACKAGED_BUNDLES
+from doseflow.serve.precision import PRECISIONS
+from doseflow.serve.tensorrt.engine_build import BuildOrder, build_apart
+from doseflow.serve.tensorrt.engine_folder import open_engine_folder
+from doseflow.serve.tensorrt.net_build import BuildParams, build_net
 
 NETS = {"forecaster": {"B": 1, "S": 64}, "policy": {"S": 64}}
 

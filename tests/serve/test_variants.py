@@ -10,7 +10,9 @@ from doseflow.errors import ModelWrong
 from doseflow.serve.bundle import golden_check, open_bundle, write_bundle
 from doseflow.serve.variant import Calibration, DecisionGate, DeviceVerdict, Variant
 
-GATE = DecisionGate(num_cycles=100, identical_share=0.99, num_violations=0, num_days=4, loss_share=0.001)
+GATE = DecisionGate(
+    num_cycles=100, identical_share=0.99, identical_plans_share=0.9, num_violations=0, num_days=4, loss_share=0.001
+)
 CALIBRATION = Calibration(method="minmax", num_samples=40, source="simulated days", data_sha256="0" * 64)
 SERVES = DeviceVerdict(serves=True, speedup=1.4)
 SLOWER = DeviceVerdict(serves=False, speedup=0.5, reason="It is half as fast as FP32 here.")
