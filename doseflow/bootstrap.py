@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
@@ -21,7 +22,7 @@ from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
-from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets
+from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
@@ -122,6 +123,23 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
     )
 
 
+def make_replay_planner(
+    settings: Settings, models: Mapping[str, Mapping[str, Any]], *, repair_path: RepairPath | None = None
+) -> Planner:
+    """
+    The planner of the settings with the models that a kept cycle names, by net.
+
+    Raises
+    ------
+    SettingsWrong, ModelNotFound, ModelWrong, EngineUnfit, EngineFailed
+    """
+    return replay_nets(settings, make_planner(settings, repair_path=repair_path), models, _packaged(settings))
+
+
+def _packaged(settings: Settings) -> dict[str, Callable[[], OpenedModel]]:
+    return {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
+
+
 def forecaster_bundle(settings: Settings) -> Path:
     """Folder of the arrival net's bundle."""
     chosen = settings.bundles.forecaster
@@ -200,8 +218,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
     gateways = make_gateways(settings)
-    packaged = {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
-    nets = live_nets(settings, clock, make_planner(settings), packaged)
+    nets = live_nets(settings, clock, make_planner(settings), _packaged(settings))
     store = open_store(settings.store.url)
     live = LiveCity(
         city,

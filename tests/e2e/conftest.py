@@ -93,6 +93,7 @@ def stage(tmp_path, request) -> Iterator[Stage]:
     sections: dict[str, Any] = {}
     if getattr(request, "param", "") == "learned":
         sections["planner"], sections["breaker"] = "learned", {"deadline_milliseconds": 5000}
+        sections["engines"] = {"deadline_milliseconds": 60_000}
         sections["models"] = {"folder": str(tmp_path / "models"), "allow_unsigned": True}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -14,6 +14,7 @@ def learned(make_city, tmp_path):
         planner="learned",
         models={"folder": str(tmp_path / "models"), "allow_unsigned": True},
         breaker={"deadline_milliseconds": 5000},
+        engines={"deadline_milliseconds": 60_000},
     )
 
 
