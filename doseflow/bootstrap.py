@@ -95,8 +95,9 @@ class OpenCity:
     nets: LiveNets
 
     def close(self) -> None:
-        """End the events and close the store."""
+        """End the events, let go of the nets and close the store."""
         self.live.feed.close()
+        self.nets.close()
         self.store.close()
 
 

@@ -145,6 +145,13 @@ class LiveNets:
     after_cycle: list[Callable[[Cycle], None]] = field(default_factory=list)
     beside: Beside | None = None
 
+    def close(self) -> None:
+        """End what runs beside the flow, and let go of the models."""
+        if self.beside is not None:
+            self.beside.close()
+        for desk in self.desks.values():
+            desk.slot.close()
+
 
 def live_nets(settings: Settings, clock: Clock, planner: Planner, packaged: Mapping[str, OpenPackaged]) -> LiveNets:
     """

@@ -145,6 +145,12 @@ class NetSlot(Generic[T]):
         if opening is not None:
             opening.join()
 
+    def close(self) -> None:
+        """Let go of every model; nothing must be asked any more."""
+        self.settle()
+        for model in self._warm.values():
+            _let_go(model)
+
     def require_opens(self, digest: str) -> None:
         """
         Check that a model can answer here, by opening it.
