@@ -104,7 +104,7 @@ def engine_bench(
     precision: Annotated[str, typer.Option(help="fp32, fp16 or int8.")] = "fp32",
     seconds: Annotated[float, typer.Option(min=0.5, max=600, help="How long cities ask, each way.")] = 10.0,
     only: Annotated[
-        list[str] | None, typer.Option(help="arrivals, memory, hop or restarts; repeat it. All when left out.")
+        list[str] | None, typer.Option(help="latency, arrivals, memory, hop or restarts; repeat it. All when left out.")
     ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write it there, as JSON.")] = None,
 ) -> None:

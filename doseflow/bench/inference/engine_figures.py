@@ -6,19 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from doseflow.bench.figures import Figure
+from doseflow.bench.inference.engine_latency import latency_figures
 from doseflow.bench.inference.memory_together import memory_figures
 from doseflow.bench.inference.mixed_arrivals import ArrivalTrial, mixed_arrivals
 from doseflow.bench.inference.process_hop import hop_figures, restart_figures
 from doseflow.errors import EngineUnfit, InputWrong
-from doseflow.serve.bundle import open_bundle
+from doseflow.ports import Engine
+from doseflow.serve.bundle import Bundle, open_bundle
 from doseflow.serve.engine_choice import prove
 from doseflow.serve.engine_kinds import ENGINE_KINDS
-from doseflow.serve.engine_params import EngineParams
+from doseflow.serve.engine_params import BatchParams, EngineParams
 from doseflow.serve.opened_model import PACKAGED_BUNDLES
 from doseflow.serve.precision import Precision
 
 NETS = ("forecaster", "policy")
-PARTS = ("arrivals", "memory", "hop", "restarts")
+PARTS = ("latency", "arrivals", "memory", "hop", "restarts")
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,14 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
         if part not in PARTS:
             raise InputWrong(f"--only: must be one of {', '.join(PARTS)}, got {part!r}")
     figures: list[Figure] = []
-    for net in NETS if "arrivals" in parts else ():
-        say(f"{net}: cities ask {trial.engine}")
-        figures += _arrivals(net, trial)
+    for net in NETS if {"latency", "arrivals"} & set(parts) else ():
+        bundle, engine = _opened(net, trial)
+        if "latency" in parts:
+            say(f"{net}: {trial.engine} by batch")
+            figures += latency_figures(bundle, engine, trial.device, trial.precision)
+        if "arrivals" in parts:
+            say(f"{net}: cities ask {trial.engine}")
+            figures += mixed_arrivals(bundle, engine, ArrivalTrial(seconds=trial.seconds, device=trial.device))
     if "memory" in parts:
         say("memory together and apart")
         figures += memory_figures()
@@ -66,12 +73,13 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
     return figures
 
 
-def _arrivals(net: str, trial: EngineTrial) -> list[Figure]:
+def _opened(net: str, trial: EngineTrial) -> tuple[Bundle, Engine]:
     bundle = open_bundle(PACKAGED_BUNDLES / net)
     kind = next(one for one in ENGINE_KINDS.values() if one.name == trial.engine)
     why = kind.why_not()
     if why is not None:
         raise EngineUnfit(f"{trial.engine} cannot run here: {why}")
-    engine = kind.open_net(bundle, trial.precision, EngineParams(folder=trial.folder))
+    params = EngineParams(folder=trial.folder, batching=BatchParams(is_on=True))
+    engine = kind.open_net(bundle, trial.precision, params)
     prove(bundle, engine, trial.precision)
-    return mixed_arrivals(bundle, engine, ArrivalTrial(seconds=trial.seconds, device=trial.device))
+    return bundle, engine

@@ -2,9 +2,9 @@
 Memory of several nets together and apart.
 
 Three nets: the arrival net, the site value net, and a second arrival net as a candidate that is being tried. Apart is
-each in a process of its own with its own threads and arena; `sessions` is one process in which each has its own; together
-is one process with one pool and one arena. Each is measured in a fresh process above what that had before it opened a
-net, so that libraries count for nobody.
+each in a process of its own with its own threads and arena; `sessions` is one process in which each has its own;
+together is one process with one pool and one arena. Each is measured in a fresh process above what that had before it
+opened a net, so that libraries count for nobody.
 """
 
 from __future__ import annotations
