@@ -87,6 +87,8 @@ def may_serve(samples: FormSamples, manifests: Mapping[str, Manifest]) -> bool:
         return False
     precision = samples.form.precision
     for manifest in manifests.values():
+        if precision not in {one.precision for one in manifest.variants}:
+            return False
         if not all(is_finer_or_same(precision, lowest) for lowest in manifest.lowest_precision.values()):
             return False
         gate = manifest.variant(precision).decisions
