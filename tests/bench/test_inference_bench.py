@@ -1,5 +1,7 @@
 """The benchmark of the nets: who takes turns, what may be called a gain, and what is said where a form cannot run."""
 
+from multiprocessing import Pipe
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,10 @@ pytest.importorskip("torch")
 from doseflow.bench.inference.forms import CITY, Form, forms_on
 from doseflow.bench.inference.inference_figures import gain_figures, graph_figures, latency_figures
 from doseflow.bench.inference.inputs import free_sizes, inputs_of_cities, outputs_for
+from doseflow.bench.inference.onnx_runs import BoundRun, PlainRun, session_of
 from doseflow.bench.inference.rounds import FormSamples, take_turns
 from doseflow.bench.inference.speedups import speedups_on_processor
-from doseflow.bench.inference.worker import WorkerOrder
+from doseflow.bench.inference.worker import Failed, WorkerOrder, work
 from doseflow.errors import InputWrong
 from doseflow.export.graph_cleaning import GraphReport
 from doseflow.serve.bundle import open_bundle
@@ -107,6 +110,39 @@ def test_the_share_of_operations_is_of_the_raw_export(bundles):
         0.4,
         False,
     )
+
+
+def test_bound_inputs_and_outputs_of_a_fixed_size_give_the_answers_of_plain_ones(bundles):
+    bundle = bundles["forecaster"]
+    first, second = (inputs_of_cities(bundle, 2, seed, num_sites=30) for seed in (1, 2))
+    plain = PlainRun(session_of(bundle.model, "cpu", num_threads=1))
+    fixed = session_of(bundle.model, "cpu", num_threads=1, sizes=free_sizes(bundle, first))
+    bound = BoundRun(fixed, first, outputs_for(bundle, first), device="cpu")
+    for inputs in (first, second, first):
+        for one, other in zip(bound(inputs), plain(inputs), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+    with pytest.raises(Exception, match=r"(?i)dimension|shape"):
+        fixed.run(None, inputs_of_cities(bundle, 3, 1, num_sites=30))
+
+
+def test_a_form_that_answers_wrongly_is_not_measured(bundles):
+    raws = {net: bundle.model for net, bundle in bundles.items()}
+    wrong = WorkerOrder(Form("onnx_raw", "fp32", "cpu"), FOLDERS, raws | {"policy": doubled(raws["policy"])}, (1,), 1)
+    ours, theirs = Pipe()
+    work(wrong, theirs)
+    told = ours.recv()
+    assert isinstance(told, Failed)
+    assert "ModelWrong: values is off by" in told.reason
+
+
+def doubled(model):
+    """A net that says twice as much."""
+    onnx = pytest.importorskip("onnx")
+    net = onnx.load_from_string(model)
+    (last,) = [node for node in net.graph.node if "values" in node.output]
+    last.output[0] = "half"
+    net.graph.node.append(onnx.helper.make_node("Add", ["half", "half"], ["values"]))
+    return net.SerializeToString()
 
 
 def test_another_device_is_refused():
