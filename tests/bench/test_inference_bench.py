@@ -56,7 +56,7 @@ def test_forms_take_turns_and_one_that_cannot_run_ends_nobody(bundles):
 def test_inputs_are_whole_cities_and_sizes_of_outputs_follow(bundles):
     cities = inputs_of_cities(bundles["forecaster"], 8, seed=1)
     assert cities["recent"].shape == (8, 208, 24, 6)
-    assert cities["neighbour_idx"].shape == (208, 8)
+    assert cities["neighbour_idx"].shape == (8, 208, 8)
     assert 0 <= cities["neighbour_idx"].min() <= cities["neighbour_idx"].max() < 208
     assert free_sizes(bundles["forecaster"], cities) == {"B": 8, "S": 208}
     assert {name: one.shape for name, one in outputs_for(bundles["forecaster"], cities).items()} == {
