@@ -23,6 +23,7 @@ from rich.table import Table
 from doseflow.errors import TrainingWrong
 from doseflow.train.forecaster import QUICK, ForecasterParams, Say, Trained, train_forecaster
 from doseflow.train.forecaster_bundle import write_forecaster_bundle
+from doseflow.train.spoken_tenths import tenths
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ def train_and_bundle(choice: TrainChoice, console: Console) -> Trained:
 
 @contextmanager
 def training_progress(console: Console) -> Iterator[Say]:
-    """Bars of what is being done, one each."""
+    """Bars of what is being done, one each; lines where nobody sees a bar move, as in a file."""
+    if not console.is_terminal:
+        yield tenths(console.print)
+        return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as progress:
         tasks: dict[str, TaskID] = {}

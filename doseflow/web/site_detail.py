@@ -14,7 +14,7 @@ from doseflow.domain.report import BOOKING_BINS, ReceivedReport
 from doseflow.domain.roles import ROLES
 from doseflow.domain.state import CityState
 from doseflow.units import PERIOD_MINUTES, datetime_from_epoch_minutes, datetime_or_none_from_epoch_minutes
-from doseflow.web.anomalies import AnomalyRow
+from doseflow.web.anomaly_view import AnomalyRow
 from doseflow.web.order_view import OrderRow
 from doseflow.web.site_view import QUANTILE_NAMES, FridgeRow, SiteRow, fridge_rows
 

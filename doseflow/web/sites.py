@@ -11,7 +11,7 @@ from doseflow.domain.state import CityState
 from doseflow.errors import SiteUnknown
 from doseflow.live.live_city import LiveCity
 from doseflow.state.unknown import unknown_state
-from doseflow.web.anomalies import anomaly_rows
+from doseflow.web.anomaly_view import anomaly_rows
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, STORE_UNAVAILABLE, documented
 from doseflow.web.json_answer import JsonAnswer, json_bytes
 from doseflow.web.living import AskLiving, Living

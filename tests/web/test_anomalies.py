@@ -47,3 +47,9 @@ def test_the_document_names_the_address_and_its_answer(quiet_client):
     document = quiet_client.get("/openapi.json").json()
     assert "/api/v1/anomalies" in document["paths"]
     assert "AnomalyRow" in document["components"]["schemas"]
+
+
+def test_anomalies_of_a_site_that_the_city_has_not_are_404_and_not_an_empty_list(client):
+    answer = client.get("/api/v1/anomalies", params={"site_id": "zz"})
+    assert answer.status_code == 404
+    assert answer.json()["field"] == "site_id"
