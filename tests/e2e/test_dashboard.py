@@ -189,7 +189,7 @@ def test_the_models_are_told_and_a_challenger_is_rolled_back_by_a_click(stage, o
     slot = stage.opened.live.releases["policy"].slot
     digest = slot.store.add(PACKAGED_BUNDLES / "policy").digest
     now = stage.clock.now()
-    slot.store.switch("policy", lambda one: begin(one, digest, 100), event="canary", by="anna", why="to see", at=now)
+    slot.store.switch("policy", lambda one: begin(one, digest, 100), event="canary", by="releases", why="to see", at=now)
     stage.play()
     page = open_page().page
     page.click('[data-figure="models"]')
@@ -198,7 +198,7 @@ def test_the_models_are_told_and_a_challenger_is_rolled_back_by_a_click(stage, o
     said = dialog.inner_text()
     assert "policy packaged answers, its breaker is closed" in said
     assert f"{digest[:12]} is being released: for a share, 10 %" in said
-    assert "policy canary (anna) to see" in said
+    assert "policy canary (releases) to see" in said
     assert "Promote" not in said
     dialog.get_by_text("Roll back").click()
     page.wait_for_function("() => document.querySelector('[data-models]').innerText.includes('rolled_back')")
