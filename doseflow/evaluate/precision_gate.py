@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -207,7 +207,14 @@ def _planned_again(cycle: Cycle, planner: Planner) -> Cycle:
 
 
 def _decisions(cycle: Cycle) -> Counter[str]:
-    return Counter(repr(one.decision) for one in cycle.plan.decisions)
+    """What is ordered; why, which names minutes, is left out."""
+    orders = (_fields_of(one.decision) for one in cycle.plan.decisions)
+    return Counter(repr({name: value for name, value in told.items() if name != "why"}) for told in orders)
+
+
+def _fields_of(decision: Any) -> dict[str, Any]:
+    """Fields of a decision by name, with its kind."""
+    return {"": type(decision).__name__} | {one.name: getattr(decision, one.name) for one in fields(decision)}
 
 
 def _gate(lived: FineDays, name: str, waits_minutes: Sequence[float]) -> DecisionGate:

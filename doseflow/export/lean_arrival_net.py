@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from doseflow.networks.arrival_net import LEAST_DISPERSION, OPEN_CHANNEL, WIDEST_CORRECTION_LOG, ArrivalNet
 from doseflow.networks.count_head import NEAR_ZERO, CountQuantiles
-from doseflow.networks.neighbour_attention import FORBIDDEN, NeighbourAttention, number_of_city
+from doseflow.networks.neighbour_attention import FORBIDDEN, NeighbourAttention
 from doseflow.networks.sequence_encoders import TAPS, ConvolutionEncoder, latest_of
 
 PERIODS = 24
@@ -212,7 +212,9 @@ class LeanArrivalNet(nn.Module):
         forbidden = (1 - neighbour_known[..., None]) * FORBIDDEN
         # Joined, not padded: CUDA providers pad no whole numbers.
         idx = torch.cat([neighbour_idx[..., :1] * 0, neighbour_idx + 1], dim=-1)
-        idx = idx + (neighbour_idx.shape[1] + 1) * number_of_city(site_mask)
+        # Each city's places, itself and its sites, counted and not read off a shape, which some engines do elsewhere.
+        places = (idx[..., :1] + 1).sum(dim=1, keepdim=True) + 1
+        idx = idx + places.cumsum(dim=0) - places
         for layer in self.attention:
             seen = layer(seen, idx, neighbour_travel[..., None], forbidden, weight, num_sites)
         said = self.said(self.decoder(self.to_ahead(seen)[:, :, None] + self.of_ahead(ahead)))

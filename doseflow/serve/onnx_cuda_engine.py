@@ -107,7 +107,8 @@ class _ShapedSession:
         for name, value in self._inputs.items():
             value.update_inplace(padded_to(inputs[name], self._input_shapes[name]))
         self._run()
-        return {name: value.numpy() for name, value in self._outputs.items()}
+        # A copy, also where the library gives its own memory away.
+        return {name: np.array(value.numpy()) for name, value in self._outputs.items()}
 
     def _run(self) -> None:
         try:

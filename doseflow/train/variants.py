@@ -18,7 +18,8 @@ from doseflow.serve.variant import DecisionGate, DeviceVerdict, Variant
 CALIBRATION_SOURCE = "cycles of simulated days of the training families, which no training saw"
 GOLDEN_MARGIN = 2.0
 """An engine may round otherwise than the one here: so much more than was found it may be off a golden output."""
-LEAST_SPEEDUP = 1.0
+LEAST_SPEEDUP = 1.05
+"""What is less is within the noise of a measurement, and worth no rounding."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -98,8 +99,8 @@ def verdict(
     reason = failed
     if too_coarse:
         reason = f"{' and '.join(too_coarse)} must be {lowest[too_coarse[0]]} or better, however fast it is."
-    elif reason is None and not speedup > LEAST_SPEEDUP:
-        reason = f"It takes {1 / speedup:.2f} times as long as FP32 on {device}."
+    elif reason is None and not speedup >= LEAST_SPEEDUP:
+        reason = f"It is {speedup:.2f} times as fast as FP32 on {device}, and must be {LEAST_SPEEDUP:g} times."
     return DeviceVerdict(serves=reason is None, speedup=round(speedup, 3), reason=reason)
 
 

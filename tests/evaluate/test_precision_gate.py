@@ -83,6 +83,14 @@ def test_the_error_is_the_largest_in_the_unit_or_above_one_as_a_share():
     assert beside.tensor_error == {"a": pytest.approx(0.1), "b": pytest.approx(0.2)}
 
 
+def test_the_reasons_of_a_decision_are_no_part_of_it(outcomes):
+    # Values times 1 + 1e-3 name other minutes, and move nobody else.
+    fine = open_policy(Settings()).engine
+    lived = fine_days("policy", fine, {"nearly": Scaled(np.float32(1.001))}, PARAMS)
+    assert sum(lived.either["nearly"]) >= 3
+    assert sum(lived.same["nearly"]) == sum(lived.either["nearly"])
+
+
 def test_plans_are_compared_every_few_cycles_of_every_day():
     fine = open_policy(Settings()).engine
     short = replace(SHORT, window=replace(SHORT.window, ends_at=time(8, 0)))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from serve_samples import X, toy_model
 
+from doseflow.bench.inference.inputs import inputs_of_cities
 from doseflow.errors import EngineFailed, ModelWrong
 from doseflow.serve.bundle import open_bundle
 from doseflow.serve.city_packing import CityPacking
@@ -82,3 +83,14 @@ def test_a_net_that_shares_an_input_between_cities_is_refused():
 def test_a_question_that_the_net_cannot_take_is_refused_before_it_meets_others(inputs):
     with pytest.raises(EngineFailed, match="must"):
         PACKING.sizes(inputs)
+
+
+def test_cities_of_other_sizes_and_neighbours_share_a_run_of_the_shipped_arrival_net():
+    bundle = open_bundle(PACKAGED_BUNDLES / "forecaster")
+    engine, packing = OnnxEngine(bundle.model), CityPacking(bundle.model)
+    asked = [inputs_of_cities(bundle, 1, seed, sites) for seed, sites in ((1, 10), (2, 30), (3, 60))]
+    assert len({one["neighbour_idx"].shape for one in asked}) == 3
+    answers = packing.split(engine.run(packing.join(asked)), [packing.sizes(one) for one in asked])
+    for one, answer in zip(asked, answers, strict=True):
+        for name, expected in engine.run(one).items():
+            np.testing.assert_allclose(answer[name], expected, rtol=1e-4, atol=1e-3)

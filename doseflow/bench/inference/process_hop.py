@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from doseflow.bench.figures import Figure
 from doseflow.bench.inference.inputs import inputs_of_cities
+from doseflow.bench.inference.plain_echo import PlainEcho
 from doseflow.errors import EngineFailed
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle
@@ -20,17 +20,6 @@ from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.engine_process import EngineProcess, ProcessParams
 
 RUNS, RESTARTS = 200, 200
-
-
-class PlainEcho:
-    """Answers with its own process's number; loads nothing."""
-
-    name = "echo"
-
-    def run(self, inputs: object) -> dict[str, np.ndarray]:
-        """The number."""
-        del inputs
-        return {"pid": np.array([os.getpid()])}
 
 
 def hop_figures(bundle: Bundle, num_sites: int = 200) -> list[Figure]:
@@ -59,7 +48,7 @@ def hop_figures(bundle: Bundle, num_sites: int = 200) -> list[Figure]:
 def restart_figures(num_restarts: int = RESTARTS) -> list[Figure]:
     """Memory of the asking process before and after its engine's process was killed many times."""
     params = ProcessParams(answer_seconds=20.0, first_pause_seconds=0.001, longest_pause_seconds=0.01)
-    engine = EngineProcess("echo", partial(PlainEcho), params)
+    engine = EngineProcess("echo", PlainEcho, params)
     try:
         for _ in range(5):
             _kill(engine)

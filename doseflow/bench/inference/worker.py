@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,7 +64,13 @@ def work(order: WorkerOrder, pipe: Connection) -> None:
     while (told := pipe.recv()) is not None:
         net, batch, num_runs = told
         pipe.send([nets.milliseconds(net, batch) for _ in range(num_runs)])
-    pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    pipe.send(_peak_bytes())
+
+
+def _peak_bytes() -> int:
+    """The most memory this process ever held; not `ru_maxrss`, which begins with that of the process it came from."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 class _Nets:
