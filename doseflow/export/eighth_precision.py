@@ -38,7 +38,7 @@ _PRODUCTS = ("MatMul", "Gemm")
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
+def eighth_precision(model: bytes, samples: Sequence[Arrays], *, keeps_inputs: bool = False) -> bytes:
     """
     The net with its large products in INT8.
 
@@ -46,6 +46,8 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
     ----------
     samples
         Inputs from which the ranges of activations are taken.
+    keeps_inputs
+        Leave products that read an input of the net in FP32: features of unlike scales share one range badly.
     """
     net = onnx.load_from_string(model)
     logging.getLogger().setLevel(max(logging.getLogger().level, logging.ERROR))
@@ -58,7 +60,7 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
             _Samples(samples),
             quant_format=QuantFormat.QDQ,
             op_types_to_quantize=list(_PRODUCTS),
-            nodes_to_quantize=quantised_products(net),
+            nodes_to_quantize=quantised_products(net, keeps_inputs=keeps_inputs),
             per_channel=True,
             activation_type=QuantType.QInt8,
             weight_type=QuantType.QInt8,
@@ -69,10 +71,15 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
     return _plain(quantised, net)
 
 
-def quantised_products(net: ModelProto) -> list[str]:
+def quantised_products(net: ModelProto, *, keeps_inputs: bool = False) -> list[str]:
     """Names of the products that become INT8."""
+    kept = {one.name for one in net.graph.input} if keeps_inputs else set()
     large = {one.name for one in net.graph.initializer if len(one.dims) == 2 and np.prod(one.dims) >= LEAST_WEIGHTS}
-    return [node.name for node in net.graph.node if node.op_type in _PRODUCTS and node.input[1] in large]
+    return [
+        node.name
+        for node in net.graph.node
+        if node.op_type in _PRODUCTS and node.input[1] in large and node.input[0] not in kept
+    ]
 
 
 def calibration_record(samples: Sequence[Arrays], source: str) -> Calibration:

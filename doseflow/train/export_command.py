@@ -62,7 +62,7 @@ def export_bundle(
     exported = exported_net(net, bundle.golden_inputs, kind.outputs, kind.no_batch)
     golden = bundle.golden_inputs, outputs_of(net, bundle.golden_inputs, kind.outputs)
     samples = calibration_samples(kind, num_calibration_days)
-    coarser = coarser_models(exported.model, samples)
+    coarser = coarser_models(exported.model, samples, keeps_inputs=kind.keeps_inputs)
     engines: dict[str, Engine] = {precision: OnnxEngine(model, name=precision) for precision, model in coarser.items()}
     judged = judge(bundle.manifest.name, OnnxEngine(exported.model), engines)
     speeds = speedups({"fp32": exported.model, **coarser})

@@ -46,9 +46,9 @@ Speedups = Callable[[Mapping[Precision, bytes]], Mapping[Precision, float]]
 """Files by precision, FP32 among them, to how many times as fast as FP32 each is."""
 
 
-def coarser_models(model: bytes, samples: Sequence[Arrays]) -> dict[Precision, bytes]:
-    """The net in FP16 and INT8."""
-    return {"fp16": half_precision(model), "int8": eighth_precision(model, samples)}
+def coarser_models(model: bytes, samples: Sequence[Arrays], *, keeps_inputs: bool) -> dict[Precision, bytes]:
+    """The net in FP16 and INT8; `keeps_inputs` as in `eighth_precision`."""
+    return {"fp16": half_precision(model), "int8": eighth_precision(model, samples, keeps_inputs=keeps_inputs)}
 
 
 def variants_of(

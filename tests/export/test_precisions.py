@@ -9,7 +9,7 @@ onnx = pytest.importorskip("onnx")
 from export_samples import OUTPUTS, city_inputs  # noqa: E402
 from onnx import TensorProto, numpy_helper  # noqa: E402
 
-from doseflow.export.eighth_precision import calibration_record, eighth_precision  # noqa: E402
+from doseflow.export.eighth_precision import calibration_record, eighth_precision, quantised_products  # noqa: E402
 from doseflow.export.exported_net import exported_net  # noqa: E402
 from doseflow.export.half_precision import half_precision  # noqa: E402
 from doseflow.networks.arrival_net import ArrivalNet  # noqa: E402
@@ -95,6 +95,15 @@ def test_int8_is_around_large_products_alone_symmetric_and_by_channel(arrival_ne
         == sum(one.dtype == np.int8 and one.ndim == 2 for one in weights.values())
     )
     assert all(weights[made_by[node.input[1]].input[0]].size >= 1024 for node in large)
+
+
+def test_what_reads_an_input_can_be_left_in_fp32(arrival_net):
+    net = onnx.load_from_string(arrival_net[0])
+    inputs = {one.name for one in net.graph.input}
+    all_products = set(quantised_products(net))
+    kept = all_products - set(quantised_products(net, keeps_inputs=True))
+    assert kept == {node.name for node in net.graph.node if node.name in all_products and node.input[0] in inputs}
+    assert kept
 
 
 def test_int8_is_about_a_quarter_of_a_net_that_is_mostly_products():
