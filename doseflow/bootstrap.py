@@ -64,7 +64,7 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
-    "learned": lambda settings: LearnedPolicy(open_policy(settings).engine, settings.rules),
+    "learned": lambda settings: LearnedPolicy(open_policy(settings).engine, settings.rules, settings.learned),
 }
 
 

@@ -179,6 +179,9 @@ def evaluate(
     param: Annotated[
         list[str] | None, typer.Option(help="NAME=NUMBER: a value of the simulator, in every scenario; repeat it.")
     ] = None,
+    against: Annotated[
+        list[str] | None, typer.Option(help="Also give differences to this planner, beside the rules; repeat it.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Days of each scenario.")] = 30,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
     results: Annotated[Path, typer.Option(help="Finished runs are kept there; the same command goes on.")] = Path(
@@ -206,6 +209,7 @@ def evaluate(
         suite=suite,
         scenario_paths=tuple(scenario or ()),
         params=params_of(param or ()),
+        against=tuple(against or ()),
         num_seeds=seeds,
         results=results,
         keep_old=keep_old,

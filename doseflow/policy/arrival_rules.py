@@ -217,8 +217,10 @@ class _LeverDesk:
     def _walk_ins_to_best_neighbour(self, from_idx: int, people: int, room: FloatArray) -> list[SendWalkIns]:
         choices = []
         for travel, to_idx in self._situation.reach.from_site(from_idx):
+            if room.item(to_idx) < 1:
+                continue
             gain = self._gain_minutes(from_idx, to_idx, travel)
-            if gain >= 0 and room[to_idx] >= 1:
+            if gain >= 0:
                 choices.append((-gain, to_idx, travel))
         choices.sort()
         for place, (cost, to_idx, travel) in enumerate(choices):
