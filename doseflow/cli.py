@@ -347,19 +347,30 @@ def train_forecaster(
 @train.command("policy")
 def train_policy(
     folder: Annotated[Path, typer.Option("--out", help="Folder for bundle and checkpoint; the same command goes on.")],
+    by: Annotated[str, typer.Option(help="rollout, imitation (of scenario_mpc) or evolution (of what is on top).")] = (
+        "rollout"
+    ),
     quick: Annotated[bool, typer.Option("--quick", help="A small net, on a processor, in under ten minutes.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=1_000_000)] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     days: Annotated[int | None, typer.Option(min=1, max=100_000, help="Simulated days to learn from.")] = None,
     passes: Annotated[int | None, typer.Option(min=1, max=1000, help="Times that every site is lived.")] = None,
-    steps: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser; generations of an evolution.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Processes that simulate; all cores.")] = None,
 ) -> None:
     """Train what people are worth at sites, for the planner `learned`, and write its bundle."""
-    from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, train_policy_and_bundle
+    from doseflow.evaluate.day_cost import cost_of_learned_day
+    from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, teacher_of, train_policy_and_bundle
+    from doseflow.train.policy_search_command import SearchChoice, search_and_print
 
     try:
-        trained = train_policy_and_bundle(PolicyChoice(folder, quick, seed, device, days, passes, steps, workers), err)
+        if by == "evolution":
+            search_and_print(SearchChoice(folder, seed, days, steps, workers), cost_of_learned_day, out, err)
+            raise typer.Exit
+        choice = PolicyChoice(folder, quick, seed, device, days, passes, steps, workers, teacher_of(by))
+        trained = train_policy_and_bundle(choice, err)
     except KeyboardInterrupt:
         err.print("stopped; the same command goes on from its last checkpoint, if there is one yet")
         raise typer.Exit(1) from None

@@ -172,3 +172,15 @@ def test_what_a_name_takes_off_comes_on_top_of_what_the_settings_leave():
     settings = Settings(rules=RulesParams(without=(Lever.DOSES,)))
     planner = planner_of("rules-moves", settings, None)
     assert planner.policy._params.without == (Lever.DOSES, Lever.MOVES)
+
+
+def test_what_a_training_has_left_is_a_planner_of_its_own(tmp_path):
+    (tmp_path / "learned.toml").write_text("[learned]\nleast_gain_minutes = 450.0\n[learned.weights]\nobserver = 0.5\n")
+    planner = planner_of(f"learned={tmp_path}", Settings(), None)
+    assert planner.policy._params.least_gain_minutes == 450.0
+    assert planner.policy._params.weights.observer == 0.5
+    assert policy_of(f"learned={tmp_path}") == "learned"
+    (tmp_path / "learned.toml").write_text("[learned]\nleast_gain_minutes = -1\n")
+    for wrong in (f"learned={tmp_path}", f"learned={tmp_path / 'none'}", "learned=", f"rules={tmp_path}"):
+        with pytest.raises(SettingsWrong):
+            check_planners([wrong], Settings())
