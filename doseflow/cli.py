@@ -173,7 +173,9 @@ def forecast(
 
 @app.command()
 def evaluate(
-    planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
+    planner: Annotated[
+        list[str] | None, typer.Option(help="A planner; repeat it. All when left out. learned-moves: without a lever.")
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="heldout, training, czech or sizes; heldout when left out.")] = None,
     scenario: Annotated[list[Path] | None, typer.Option(help="A scenario file of your own; repeat it.")] = None,
     param: Annotated[

@@ -92,9 +92,9 @@ def check_planners(names: Sequence[str], settings: Settings) -> None:
         if not _exists(name, settings):
             known = [one for one in LADDER if _exists(one, settings)]
             raise SettingsWrong(
-                f"planner: must be one of {', '.join(known)}, or such a planner and a forecaster as in"
-                f" {NAIVE}, or less a lever as in rules{LESS_MARK}{Lever.MOVES}, or"
-                f" {TRAINED}{TRAINED_MARK}FOLDER of a training, got {name!r}"
+                f"planner: must be one of {', '.join(known)}, one less a lever as in rules{LESS_MARK}{Lever.MOVES},"
+                f" {TRAINED}{TRAINED_MARK}FOLDER of a training, or such a planner and a forecaster as in"
+                f" {NAIVE}, got {name!r}"
             )
 
 
