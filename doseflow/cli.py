@@ -261,11 +261,14 @@ def bench_cycle(
     cycles: Annotated[int, typer.Option(min=20, max=100_000)] = 300,
     planner: Annotated[str, typer.Option()] = "rules",
     city: Annotated[str | None, typer.Option(help="czech, instead of a synthetic city.")] = None,
+    by_processor: Annotated[
+        bool, typer.Option("--processor-time", help="Time that the processor worked, for a machine that is busy.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     json_path: JsonPath = None,
 ) -> None:
     """Time from reports in to orders stored, by stage."""
-    from doseflow.bench.cycle import figures_of, growth_exponent, measure_cycles
+    from doseflow.bench.cycle import figures_of, growth_exponents, measure_cycles
     from doseflow.bench.figures import write_figures
     from doseflow.bench.tables import print_figures
     from doseflow.settings import read_settings
@@ -277,10 +280,11 @@ def bench_cycle(
             name = city or f"synthetic:{num_sites}"
             task = progress.add_task(f"{name}, {cycles} cycles", total=cycles)
             advance = partial(progress.advance, task)
-            runs.append(measure_cycles(name, cycles, seed=seed, settings=settings, advance=advance))
+            run = partial(measure_cycles, name, cycles, seed=seed, settings=settings, advance=advance)
+            runs.append(run(by_processor=by_processor))
     figures = [figure for run in runs for figure in figures_of(run, planner=planner, seed=seed)]
     if len(runs) > 1:
-        figures.append(growth_exponent(runs, planner=planner, seed=seed))
+        figures += growth_exponents(runs, planner=planner, seed=seed)
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)
