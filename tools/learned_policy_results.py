@@ -26,7 +26,15 @@ NAMES = (
     "referee_violations",
     "fallbacks",
 )
-COMPARED = ("_difference_minutes", "_difference_share", "_reduction_share", "_closed_share", "_of_bound", "_exponent", "_milliseconds")
+COMPARED = (
+    "_difference_minutes",
+    "_difference_share",
+    "_reduction_share",
+    "_closed_share",
+    "_of_bound",
+    "_exponent",
+    "_milliseconds",
+)
 
 
 def main() -> None:
