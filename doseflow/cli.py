@@ -179,11 +179,16 @@ def forecast(
 
 @app.command()
 def evaluate(
-    planner: Annotated[list[str] | None, typer.Option(help="A planner; repeat it. All when left out.")] = None,
+    planner: Annotated[
+        list[str] | None, typer.Option(help="A planner; repeat it. All when left out. learned-moves: without a lever.")
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="heldout, training, czech or sizes; heldout when left out.")] = None,
     scenario: Annotated[list[Path] | None, typer.Option(help="A scenario file of your own; repeat it.")] = None,
     param: Annotated[
         list[str] | None, typer.Option(help="NAME=NUMBER: a value of the simulator, in every scenario; repeat it.")
+    ] = None,
+    against: Annotated[
+        list[str] | None, typer.Option(help="Also give differences to this planner, beside the rules; repeat it.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="Days of each scenario.")] = 30,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 2,
@@ -212,6 +217,7 @@ def evaluate(
         suite=suite,
         scenario_paths=tuple(scenario or ()),
         params=params_of(param or ()),
+        against=tuple(against or ()),
         num_seeds=seeds,
         results=results,
         keep_old=keep_old,
@@ -261,11 +267,14 @@ def bench_cycle(
     cycles: Annotated[int, typer.Option(min=20, max=100_000)] = 300,
     planner: Annotated[str, typer.Option()] = "rules",
     city: Annotated[str | None, typer.Option(help="czech, instead of a synthetic city.")] = None,
+    by_processor: Annotated[
+        bool, typer.Option("--processor-time", help="Time that the processor worked, for a machine that is busy.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     json_path: JsonPath = None,
 ) -> None:
     """Time from reports in to orders stored, by stage."""
-    from doseflow.bench.cycle import figures_of, growth_exponent, measure_cycles
+    from doseflow.bench.cycle import figures_of, growth_exponents, measure_cycles
     from doseflow.bench.figures import write_figures
     from doseflow.bench.tables import print_figures
     from doseflow.settings import read_settings
@@ -277,10 +286,11 @@ def bench_cycle(
             name = city or f"synthetic:{num_sites}"
             task = progress.add_task(f"{name}, {cycles} cycles", total=cycles)
             advance = partial(progress.advance, task)
-            runs.append(measure_cycles(name, cycles, seed=seed, settings=settings, advance=advance))
+            run = partial(measure_cycles, name, cycles, seed=seed, settings=settings, advance=advance)
+            runs.append(run(by_processor=by_processor))
     figures = [figure for run in runs for figure in figures_of(run, planner=planner, seed=seed)]
     if len(runs) > 1:
-        figures.append(growth_exponent(runs, planner=planner, seed=seed))
+        figures += growth_exponents(runs, planner=planner, seed=seed)
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)
@@ -349,19 +359,30 @@ def train_forecaster(
 @train.command("policy")
 def train_policy(
     folder: Annotated[Path, typer.Option("--out", help="Folder for bundle and checkpoint; the same command goes on.")],
+    by: Annotated[str, typer.Option(help="rollout, imitation (of scenario_mpc) or evolution (of what is on top).")] = (
+        "rollout"
+    ),
     quick: Annotated[bool, typer.Option("--quick", help="A small net, on a processor, in under ten minutes.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=1_000_000)] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     days: Annotated[int | None, typer.Option(min=1, max=100_000, help="Simulated days to learn from.")] = None,
     passes: Annotated[int | None, typer.Option(min=1, max=1000, help="Times that every site is lived.")] = None,
-    steps: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser; generations of an evolution.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Processes that simulate; all cores.")] = None,
 ) -> None:
     """Train what people are worth at sites, for the planner `learned`, and write its bundle."""
-    from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, train_policy_and_bundle
+    from doseflow.evaluate.day_cost import cost_of_learned_day
+    from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, teacher_of, train_policy_and_bundle
+    from doseflow.train.policy_search_command import SearchChoice, search_and_print
 
     try:
-        trained = train_policy_and_bundle(PolicyChoice(folder, quick, seed, device, days, passes, steps, workers), err)
+        if by == "evolution":
+            search_and_print(SearchChoice(folder, seed, days, steps, workers), cost_of_learned_day, out, err)
+            raise typer.Exit
+        choice = PolicyChoice(folder, quick, seed, device, days, passes, steps, workers, teacher_of(by))
+        trained = train_policy_and_bundle(choice, err)
     except KeyboardInterrupt:
         err.print("stopped; the same command goes on from its last checkpoint, if there is one yet")
         raise typer.Exit(1) from None

@@ -91,7 +91,7 @@ NET_TO_KIND: Mapping[str, NetKind] = {
 
 def learned_policy(settings: Settings, engine: Engine) -> Policy:
     """The learned policy round an engine."""
-    return LearnedPolicy(engine, settings.rules)
+    return LearnedPolicy(engine, settings.rules, settings.learned)
 
 
 def learned_forecast(settings: Settings, engine: Engine, max_sites: int) -> Forecaster:

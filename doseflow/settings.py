@@ -23,6 +23,7 @@ from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
+from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.rules_policy import RulesParams
 from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.release_gates import ReleaseParams
@@ -120,6 +121,7 @@ class Settings(BaseSettings):
     intake: IntakeParams = Field(default_factory=IntakeParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)
     rules: RulesParams = Field(default_factory=RulesParams)
+    learned: LearnedParams = Field(default_factory=LearnedParams)
     feasible: FeasibleParams = Field(default_factory=FeasibleParams)
     relay: RelayParams = Field(default_factory=RelayParams)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,17 @@ WARM_UP_CYCLES = 10
 DAY_ENDS_AT_HOUR = 17
 """Local hour after which the measured day goes on the next morning."""
 TARGET_P99_MILLISECONDS = 100.0
+DECISION_STAGES = ("policy", "feasible")
+DECISION_TARGETS_MILLISECONDS = {200: 20.0, 2000: 80.0}
+"""Of the learned planner, by sites: proposal and repair, the median."""
+
+
+class ProcessorClock(SimulatedClock):
+    """Durations are those that the processor worked for this process: on a machine that does other things too."""
+
+    def monotonic_seconds(self) -> float:
+        """Seconds of work that only ever grow."""
+        return time.process_time()
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,11 @@ class CycleTimes:
     stage_milliseconds: list[dict[str, float]]
     orders_per_cycle: list[int]
 
+    @property
+    def decision_milliseconds(self) -> list[float]:
+        """Of the proposal and its repair, (cycles,)."""
+        return [sum(stages[name] for name in DECISION_STAGES) for stages in self.stage_milliseconds]
+
     def stage_percentiles(self, percentile: float) -> dict[str, float]:
         """A percentile of every stage, in the order of the flow."""
         names = dict.fromkeys(name for stages in self.stage_milliseconds for name in stages)
@@ -49,7 +66,13 @@ class CycleTimes:
 
 
 def measure_cycles(
-    city_name: str, num_cycles: int, *, seed: int, settings: Settings, advance: Callable[[], None] = lambda: None
+    city_name: str,
+    num_cycles: int,
+    *,
+    seed: int,
+    settings: Settings,
+    advance: Callable[[], None] = lambda: None,
+    by_processor: bool = False,
 ) -> CycleTimes:
     """
     Measure `num_cycles` cycles of a city after a warm-up, on a store of its own.
@@ -58,11 +81,13 @@ def measure_cycles(
     ----------
     advance
         Called after every cycle, for a progress bar.
+    by_processor
+        Time worked, in place of time passed.
     """
     with tempfile.TemporaryDirectory(prefix="doseflow-bench-") as folder:
         store = StoreSettings(url=f"sqlite:///{Path(folder) / 'bench.sqlite'}")
         city = SimulatedCity.from_name(city_name, seed=seed)
-        clock = SimulatedClock(city.now)
+        clock = (ProcessorClock if by_processor else SimulatedClock)(city.now)
         opened = open_city(settings.model_copy(update={"store": store}), clock=clock, city=city.city)
         try:
             import_past_weeks(opened, city)
@@ -90,6 +115,18 @@ def figures_of(times: CycleTimes, *, planner: str, seed: int) -> list[Figure]:
         )
         for percentile in (50, 95, 99)
     ]
+    target = DECISION_TARGETS_MILLISECONDS.get(times.num_sites) if planner == "learned" else None
+    figures += [
+        percentile_figure(
+            f"decision_p{percentile}_milliseconds",
+            times.decision_milliseconds,
+            percentile,
+            params,
+            seed=seed,
+            target=target if percentile == 50 else None,
+        )
+        for percentile in (50, 99)
+    ]
     for percentile in (50, 99):
         for stage, value in times.stage_percentiles(percentile).items():
             figures.append(
@@ -105,13 +142,18 @@ def figures_of(times: CycleTimes, *, planner: str, seed: int) -> list[Figure]:
     return figures
 
 
-def growth_exponent(runs: list[CycleTimes], *, planner: str, seed: int) -> Figure:
-    """Slope of log median cycle time over log sites: 1 is linear."""
+def growth_exponents(runs: list[CycleTimes], *, planner: str, seed: int) -> list[Figure]:
+    """Slope of log median time over log sites, of the whole cycle and of its decision: 1 is linear."""
     sites = np.log([run.num_sites for run in runs])
-    medians = np.log([np.median(run.total_milliseconds) for run in runs])
-    slope = float(np.polyfit(sites, medians, 1)[0])
     params = {"sites": [run.num_sites for run in runs], "planner": planner}
-    return Figure("growth_exponent", slope, "1", params, n=len(runs), seed=seed, target=1.1, met=slope <= 1.1)
+    figures = []
+    for name, times in (
+        ("growth_exponent", [run.total_milliseconds for run in runs]),
+        ("decision_growth_exponent", [run.decision_milliseconds for run in runs]),
+    ):
+        slope = float(np.polyfit(sites, np.log([np.median(one) for one in times]), 1)[0])
+        figures.append(Figure(name, slope, "1", params, n=len(runs), seed=seed, target=1.1, met=slope <= 1.1))
+    return figures
 
 
 def _measure(

@@ -33,7 +33,7 @@ FILES = (
         )
     ),
 )
-_SHAPING_SECTIONS = {"intake", "forecaster", "forecast", "rules", "feasible"}
+_SHAPING_SECTIONS = {"intake", "forecaster", "forecast", "rules", "learned", "feasible"}
 
 
 def code_digest(settings: Settings) -> str:

@@ -30,12 +30,15 @@ class EvaluateChoice:
     ----------
     params
         Values of the simulator for every scenario, over those of its file.
+    against
+        Planners among those compared that differences are given to, beside the rules.
     """
 
     planners: tuple[str, ...] = ()
     suite: str | None = None
     scenario_paths: tuple[Path, ...] = ()
     params: Mapping[str, float] = field(default_factory=dict)
+    against: tuple[str, ...] = ()
     num_seeds: int = 30
     results: Path = Path("var/evaluate.jsonl")
     keep_old: bool = False
@@ -80,6 +83,9 @@ def evaluate(
     """
     planners = tuple(dict.fromkeys(choice.planners)) or LADDER
     check_planners(planners, settings)
+    for name in choice.against:
+        if name not in planners:
+            raise InputWrong(f"--against: must be one of the planners compared, {', '.join(planners)}, got {name!r}")
     scenarios = scenarios_of(choice)
     for scenario in scenarios:
         # A site that the city does not have is found here, before anything is played.
@@ -95,7 +101,7 @@ def evaluate(
     begin(len(runs), len(runs) - len(to_play))
     play_all(to_play, settings, code, choice.workers, _keeper(results, rows, advance))
     chosen = tuple(rows[run.key] for run in runs if run.key in rows)
-    return Evaluation(chosen, compare(chosen, planners, choice.params), scenarios, seeds)
+    return Evaluation(chosen, compare(chosen, planners, choice.params, choice.against), scenarios, seeds)
 
 
 def scenarios_of(choice: EvaluateChoice) -> tuple[Scenario, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +23,19 @@ DIFFERENCES = {
     "p95_wait_minutes": "p95_wait_difference_minutes",
     "people_lost_share": "people_lost_difference_share",
     "busy_block_share": "busy_block_difference_share",
+    "worst_site_wait_minutes": "worst_site_wait_difference_minutes",
+    "worst_district_wait_minutes": "worst_district_wait_difference_minutes",
+    "dose_utilisation_share": "dose_utilisation_difference_share",
 }
-"""Measures that are also given as the difference to the rules of the same days."""
+"""Measures that are also given as the difference to another planner on the same days, to the rules unless chosen."""
+TARGETS = {
+    "wait_reduction_share": 0.42,
+    "busy_block_reduction_share": 0.28,
+    "dose_utilisation_share": 0.97,
+    "gap_closed_share": 0.70,
+    "served_share_of_bound": 0.99,
+}
+"""What a planner of a city should reach at least, each figure beside that of the bound."""
 UNSURE = f"fewer than {FEWEST_SURE_SEEDS} seeds: the interval is too narrow to be a 95 % interval"
 
 Pick = Callable[[FloatArray], FloatArray]
@@ -59,11 +71,14 @@ class Comparison:
     ----------
     params
         Values of the simulator that were set for every scenario; they stand in the `params` of each figure.
+    against
+        Planners that differences are given to, beside the rules; they stand in the `params` of each difference.
     """
 
     planners: tuple[str, ...]
     families: tuple[FamilyDays, ...]
     params: Mapping[str, float] = field(default_factory=dict)
+    against: tuple[str, ...] = ()
 
     @property
     def is_unsure(self) -> bool:
@@ -81,34 +96,63 @@ class Comparison:
 
     def _measured(self, planner: str, days: FamilyDays) -> Iterable[Figure]:
         for name, measure in MEASURES.items():
-            target = 0.0 if name == "referee_violations" else None
-            yield _figure(name, measure.unit, planner, days, self._of(planner, name), target=target)
+            if name == "referee_violations":
+                yield _figure(name, measure.unit, planner, days, self._of(planner, name), most=0.0)
+            else:
+                yield self._told(name, measure.unit, planner, days, partial(self._of, measure=name))
 
     def _compared(self, planner: str, days: FamilyDays) -> Iterable[Figure]:
         if REFERENCE in self.planners:
             for name, reduction in REDUCTIONS.items():
-                mine, theirs = self._of(planner, name), self._of(REFERENCE, name)
-                yield _figure(reduction, "share", planner, days, _reduction(mine, theirs))
-        if RULES in self.planners:
-            for name, difference in DIFFERENCES.items():
-                mine, theirs = self._of(planner, name), self._of(RULES, name)
-                yield _figure(difference, MEASURES[name].unit, planner, days, _difference(mine, theirs))
+                less = partial(self._reduction, measure=name)
+                yield self._told(reduction, "share", planner, days, less)
+        for other in dict.fromkeys((RULES, *self.against)):
+            if other in self.planners:
+                yield from self._differences(planner, other, days)
         if RULES in self.planners and BOUND in self.planners:
-            ways = (self._of(one, "mean_wait_minutes") for one in (planner, RULES, BOUND))
-            yield _figure("gap_closed_share", "share", planner, days, _gap_closed(*ways))
+            yield self._told("gap_closed_share", "share", planner, days, self._gap_closed)
         if NAIVE in self.planners and BOUND in self.planners and policy_of(planner) == policy_of(NAIVE):
             ways = (self._of(one, "mean_wait_minutes") for one in (planner, NAIVE, BOUND))
             yield _figure("forecast_gap_closed_share", "share", planner, days, _gap_closed(*ways))
         if BOUND in self.planners:
-            served, by_bound = self._of(planner, "served_people"), self._of(BOUND, "served_people")
-            yield _figure("served_share_of_bound", "share", planner, days, lambda of: served(of) / by_bound(of))
+            yield self._told("served_share_of_bound", "share", planner, days, self._served)
+
+    def _told(self, name: str, unit: str, planner: str, days: FamilyDays, of: Callable[[str], Pick]) -> Figure:
+        """A figure with its target, if it has one, and with what the bound reaches of it."""
+        figure = _figure(name, unit, planner, days, of(planner), least=TARGETS.get(name))
+        if figure.target is None or BOUND not in self.planners:
+            return figure
+        return replace(figure, notes=f"{figure.notes}; {BOUND} {float(of(BOUND)(days.means.point)):.4g}")
+
+    def _differences(self, planner: str, other: str, days: FamilyDays) -> Iterable[Figure]:
+        """To another planner; which it is stands in the params, but for the rules."""
+        told = {} if other == RULES else {"against": other}
+        for name, difference in DIFFERENCES.items():
+            of = _difference(self._of(planner, name), self._of(other, name))
+            figure = _figure(difference, MEASURES[name].unit, planner, days, of)
+            yield replace(figure, params=figure.params | told)
+
+    def _reduction(self, planner: str, *, measure: str) -> Pick:
+        return _reduction(self._of(planner, measure), self._of(REFERENCE, measure))
+
+    def _gap_closed(self, planner: str) -> Pick:
+        return _gap_closed(*(self._of(one, "mean_wait_minutes") for one in (planner, RULES, BOUND)))
+
+    def _served(self, planner: str) -> Pick:
+        served, by_bound = self._of(planner, "served_people"), self._of(BOUND, "served_people")
+        return lambda of: served(of) / by_bound(of)
 
     def _of(self, planner: str, measure: str) -> Pick:
         at = self.planners.index(planner), MEASURE_NAMES.index(measure)
         return lambda of: of[(..., *at)]
 
 
-def compare(rows: Sequence[Row], planners: Sequence[str], params: Mapping[str, float] | None = None) -> Comparison:
+def compare(
+    rows: Sequence[Row],
+    planners: Sequence[str],
+    params: Mapping[str, float] | None = None,
+    against: Sequence[str] = (),
+) -> Comparison:
     """
     Compare planners on the days that all of them have played to the end.
 
@@ -118,6 +162,8 @@ def compare(rows: Sequence[Row], planners: Sequence[str], params: Mapping[str, f
     ----------
     params
         Values of the simulator that were set for every scenario.
+    against
+        Planners to give differences to, beside the rules.
     """
     by_scenario = _by_scenario(rows)
     by_family: dict[str, list[FamilyDays]] = {}
@@ -131,7 +177,7 @@ def compare(rows: Sequence[Row], planners: Sequence[str], params: Mapping[str, f
         by_family.setdefault(family, []).append(days)
     families = [_together(family, of_family) for family, of_family in by_family.items()]
     everything = [_together(ALL_FAMILIES, families)] if families else []
-    return Comparison(tuple(planners), (*families, *everything), params or {})
+    return Comparison(tuple(planners), (*families, *everything), params or {}, tuple(against))
 
 
 def _by_scenario(rows: Sequence[Row]) -> dict[str, dict[str, dict[int, Row]]]:
@@ -167,8 +213,10 @@ def _figure(
     days: FamilyDays,
     of: Pick,
     *,
-    target: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
 ) -> Figure:
+    """A figure with its interval; `least` or `most` is what it should be."""
     value = float(of(days.means.point))
     interval = interval95(of(days.means.draws))
     notes = f"seeds {seed_ranges(days.seeds)}"
@@ -179,8 +227,8 @@ def _figure(
         {"planner": planner, "family": days.family},
         n=days.num_days,
         ci95=interval,
-        target=target,
-        met=None if target is None else value <= target,
+        target=most if least is None else least,
+        met=value >= least if least is not None else value <= most if most is not None else None,
         notes=f"{notes}; {UNSURE}" if days.is_unsure and interval is not None else notes,
     )
 

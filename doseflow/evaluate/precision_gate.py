@@ -168,7 +168,7 @@ def planner_with(engines: Engines, settings: Settings | None = None) -> Planner:
         BookingsFirst(chosen.forecast),
         partial(net_inputs, params=chosen.forecast.bookings),
     )
-    policy = LearnedPolicy(engines.get("policy") or open_policy(chosen).engine, chosen.rules)
+    policy = LearnedPolicy(engines.get("policy") or open_policy(chosen).engine, chosen.rules, chosen.learned)
     return replace(make_planner(chosen), forecaster=forecaster, policy=policy)
 
 

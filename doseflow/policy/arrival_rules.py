@@ -104,6 +104,10 @@ class _LeverDesk:
         self._orders, self._outlook, self._params = situation.orders, outlook, params
         self._spare_doses, self._worth = spare_doses, worth
         self._may_act: BoolArray = situation.standing.operating & situation.standing.alterable
+        self._open_minutes: list[float] = state.open_minutes_left.tolist()
+        self._waits: list[float] = state.observed_wait_minutes.tolist()
+        self._can_send: list[bool] = self._may_act.tolist()
+        self._can_take: list[bool] = (self._may_act & (spare_doses >= 1)).tolist()
         self._begins_quarter = state.as_of.minute % BIN_MINUTES < PERIOD_MINUTES
         self._peak = outlook.peak_minutes
         by_bin = (state.city.num_sites, BOOKING_BINS, BIN_PERIODS)
@@ -217,8 +221,10 @@ class _LeverDesk:
     def _walk_ins_to_best_neighbour(self, from_idx: int, people: int, room: FloatArray) -> list[SendWalkIns]:
         choices = []
         for travel, to_idx in self._situation.reach.from_site(from_idx):
+            if room.item(to_idx) < 1:
+                continue
             gain = self._gain_minutes(from_idx, to_idx, travel)
-            if gain >= 0 and room[to_idx] >= 1:
+            if gain >= 0:
                 choices.append((-gain, to_idx, travel))
         choices.sort()
         for place, (cost, to_idx, travel) in enumerate(choices):
@@ -250,16 +256,14 @@ class _LeverDesk:
 
     def _gain_minutes(self, from_idx: int, to_idx: int, travel_minutes: float) -> float:
         """Minutes that a walk-in gains by going there, negative or minus infinity where nobody should."""
-        state = self._state
-        limits, waits = state.city.limits, state.observed_wait_minutes
-        if travel_minutes > limits.max_travel_minutes / 2:
-            return -math.inf
-        stays_open = state.open_minutes_left.item(to_idx) >= travel_minutes + limits.min_stay_minutes
-        has_doses = self._spare_doses.item(to_idx) >= 1
-        if not (self._may_act[to_idx] and self._may_act[from_idx] and stays_open and has_doses):
+        # Lists: this is asked for thousands of pairs, and an array takes as long as ten of a list to give one number.
+        limits = self._state.city.limits
+        stays_open = self._open_minutes[to_idx] >= travel_minutes + limits.min_stay_minutes
+        is_near = travel_minutes <= limits.max_travel_minutes / 2
+        if not (is_near and stays_open and self._can_take[to_idx] and self._can_send[from_idx]):
             return -math.inf
         gain = self._worth.gain_minutes(from_idx, to_idx, travel_minutes)
-        seen_longer = waits.item(to_idx) > waits.item(from_idx)
+        seen_longer = self._waits[to_idx] > self._waits[from_idx]
         return gain if math.isfinite(gain) and not seen_longer else -math.inf
 
     def _free_people_of_half_hour(self) -> FloatArray:

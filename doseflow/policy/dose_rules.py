@@ -95,8 +95,9 @@ class DoseDesk:
                 },
             )
             for travel, from_idx in self._situation.reach.to_site(to_idx):
-                if self._room.has_van(from_idx):
-                    self._bring(from_idx, to_idx, travel, why)
+                if not self._room.has_van(from_idx):
+                    continue
+                self._bring(from_idx, to_idx, travel, why)
                 if self._supply[to_idx] >= outlook.busy_needed_doses[to_idx]:
                     break
 

@@ -152,7 +152,8 @@ class Exchange:
         self._travel_minutes = pairs.travel_minutes[may]
         self._may: BoolArray = np.ones((len(self._from_idx), NUM_ROLES, NUM_ROLES), dtype=np.bool_)
         self._shift_minutes = self._travel_minutes + limits.min_stay_minutes
-        self._net: FloatArray = np.empty(0)
+        self._net: FloatArray = np.full(self._may.shape, -np.inf)
+        self._stale: BoolArray = np.ones(len(self._from_idx), dtype=np.bool_)
         self.effects: list[MoveEffect] = []
 
     def round(self) -> bool:
@@ -160,7 +161,7 @@ class Exchange:
         if not len(self._from_idx):
             return False
         touched: set[int] = set()
-        has_sent = False
+        changed: set[int] = set()
         for pair, role_idx, works_as_idx in self._best_first():
             from_idx, to_idx = self._from_idx.item(pair), self._to_idx.item(pair)
             # Where a better move may change what this one is worth, it is looked at again in the next round.
@@ -172,22 +173,31 @@ class Exchange:
                 self.effects.append(self._effect(pair, role_idx, works_as_idx))
                 self._worth.move(from_idx, to_idx, role_idx, works_as_idx, travel)
                 touched |= {from_idx, to_idx}
-                has_sent = True
+                changed |= {from_idx, to_idx}
             else:
                 self._may[pair, role_idx, works_as_idx] = False
-        return has_sent
+        self._net[~self._may] = -np.inf
+        sites = list(changed)
+        self._stale = np.isin(self._from_idx, sites) | np.isin(self._to_idx, sites)
+        return bool(changed)
 
     def _best_first(self) -> list[tuple[int, int, int]]:
         """Trip, role and role worked as of the moves that are worth it; equal ones over the shortest way first."""
         # The sort is stable and trips are ordered by names, so that the order of sites decides nothing.
-        gain, loss = self._worth.gain(self._to_idx, self._travel_minutes), self._worth.loss(self._from_idx)
-        net = gain[:, None, :] - loss[:, :, None]
-        shift_left = self._desk.pool.longest_shift_minutes()[self._from_idx]
-        is_allowed = self._may & (shift_left >= self._shift_minutes[:, None, None])
-        self._net = np.where(is_allowed, net, -np.inf)
-        pair, role_idx, works_as_idx = np.nonzero(self._net >= self._params.least_net)
-        order = np.lexsort((self._travel_minutes[pair], -net[pair, role_idx, works_as_idx]))
+        self._look_again(np.flatnonzero(self._stale))
+        pairs = np.flatnonzero(self._net.max(axis=(1, 2)) >= self._params.least_net)
+        at, role_idx, works_as_idx = np.nonzero(self._net[pairs] >= self._params.least_net)
+        pair = pairs[at]
+        order = np.lexsort((self._travel_minutes[pair], -self._net[pair, role_idx, works_as_idx]))
         return list(zip(pair[order].tolist(), role_idx[order].tolist(), works_as_idx[order].tolist(), strict=True))
+
+    def _look_again(self, pairs: IntArray) -> None:
+        """Reckon trips whose sites have changed; all others are worth what they were."""
+        to_idx, from_idx = self._to_idx[pairs], self._from_idx[pairs]
+        gain, loss = self._worth.gain(to_idx, self._travel_minutes[pairs]), self._worth.loss(from_idx)
+        shift_left = self._desk.pool.longest_shift_minutes()[from_idx]
+        is_allowed = self._may[pairs] & (shift_left >= self._shift_minutes[pairs, None, None])
+        self._net[pairs] = np.where(is_allowed, gain[:, None, :] - loss[:, :, None], -np.inf)
 
     def _effect(self, pair: int, role_idx: int, works_as_idx: int) -> MoveEffect:
         """What a move is worth, beside the best that another giver could have done for the same taker."""

@@ -15,10 +15,12 @@ from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Proposal
 from doseflow.domain.state import CityState
 from doseflow.policy.arrival_prices import ArrivalPrices, PriceParams
-from doseflow.policy.exchange import exchange_moves, least_people
+from doseflow.policy.exchange import ExchangeParams, exchange_moves, least_people
 from doseflow.policy.index_exchange import IndexParams
+from doseflow.policy.levers import Lever
+from doseflow.policy.look_ahead import LookAheadParams
 from doseflow.policy.rules_policy import RulesParams, RulesPolicy
-from doseflow.policy.site_values import SiteValues
+from doseflow.policy.site_values import SiteValues, ValueWeights
 from doseflow.policy.situation import Situation
 from doseflow.ports import Engine
 
@@ -27,8 +29,28 @@ from doseflow.ports import Engine
 class LearnedParams:
     """When a move and a walk-in sent on are worth it; the exchange is that of `index`, so that values alone differ."""
 
-    staffing: IndexParams = field(default_factory=IndexParams)
+    least_gain_minutes: float = 300.0
+    """Person-minutes that a new move must save, each person."""
+    kept_gain_minutes: float = 0.0
+    """Person-minutes that a move sent before must still save to stand."""
     walk_ins: PriceParams = field(default_factory=PriceParams)
+    weights: ValueWeights = field(default_factory=ValueWeights)
+
+    def __post_init__(self) -> None:
+        self.exchange()
+
+    def exchange(self) -> ExchangeParams:
+        """
+        The same as the exchange takes it.
+
+        Raises
+        ------
+        ValueError
+            A value is out of its range.
+        """
+        return IndexParams(
+            least_gain_minutes=self.least_gain_minutes, kept_gain_minutes=self.kept_gain_minutes
+        ).exchange()
 
 
 class LearnedPolicy:
@@ -44,6 +66,7 @@ class LearnedPolicy:
     def __init__(self, engine: Engine, rules: RulesParams | None = None, params: LearnedParams | None = None) -> None:
         self._engine, self._params = engine, params or LearnedParams()
         self._rules = RulesPolicy(rules)
+        self._without = () if rules is None else rules.without
 
     def __call__(self, state: CityState, forecast: ArrivalForecast) -> Proposal:
         """A proposal; empty where nothing is known."""
@@ -55,9 +78,14 @@ class LearnedPolicy:
             return replace(self._rules.proposal(situation, self._rules.moves(situation)), why_this_planner=reason)
         return replace(self._rules.proposal(situation, moves, prices), planner=self.name)
 
-    def _valued(self, situation: Situation) -> tuple[list[StaffMove], ArrivalPrices]:
+    def _valued(self, situation: Situation) -> tuple[list[StaffMove], ArrivalPrices | None]:
         """Moves by value, and what an arrival costs once they have been made."""
-        staffing = self._params.staffing
-        values = SiteValues(situation, self._engine, staffing.look_ahead, staffing.least_gain_minutes)
-        moves = exchange_moves(situation, values, staffing.exchange(), kept_people=least_people(situation))
-        return moves, ArrivalPrices(values.arrival_minutes(), self._params.walk_ins)
+        params = self._params
+        # The net has learned with this look-ahead and answers for no other.
+        values = SiteValues(situation, self._engine, LookAheadParams(), params.least_gain_minutes, params.weights)
+        moves: list[StaffMove] = []
+        if Lever.MOVES not in self._without:
+            moves = exchange_moves(situation, values, params.exchange(), kept_people=least_people(situation))
+        if Lever.PRICES in self._without:
+            return moves, None
+        return moves, ArrivalPrices(values.arrival_minutes(), params.walk_ins)

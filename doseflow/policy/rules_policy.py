@@ -14,6 +14,7 @@ from doseflow.policy.arrival_rules import ArrivalParams, arrival_levers
 from doseflow.policy.cold_chain_rules import ColdChainParams, lots_out_of_danger, unusable_lots
 from doseflow.policy.dose_rules import DoseDesk, DoseParams
 from doseflow.policy.fridge_settings import pre_coolings, set_point_corrections
+from doseflow.policy.levers import Lever, left_of
 from doseflow.policy.outlook import wait_outlook
 from doseflow.policy.reach import Reach
 from doseflow.policy.site_needs import NeedParams
@@ -35,6 +36,8 @@ class RulesParams:
     doses: DoseParams = field(default_factory=DoseParams)
     cold_chain: ColdChainParams = field(default_factory=ColdChainParams)
     arrivals: ArrivalParams = field(default_factory=ArrivalParams)
+    without: tuple[Lever, ...] = ()
+    """Levers that stay untouched: moves, stations, doses, cold_chain, walk_ins, prices or slots."""
 
 
 class RulesPolicy:
@@ -80,7 +83,9 @@ class RulesPolicy:
         move before stations change, and levers on arrivals come last, for what the rest leaves waiting.
         """
         params, state, forecast = self._params, situation.state, situation.forecast
-        stations = station_changes(situation, moves, situation.needs.open_people)
+        # What moves and stations leave waiting is what the later levers are for.
+        moves = left_of(moves, params.without)
+        stations = left_of(station_changes(situation, moves, situation.needs.open_people), params.without)
 
         stock = take_stock(state, situation.orders)
         room = StockRoom(situation, stock, forecast, most_filled_share=params.cold_chain.full_share)
@@ -92,16 +97,14 @@ class RulesPolicy:
 
         outlook = wait_outlook(situation, moves, stations)
         levers = arrival_levers(situation, forecast, outlook, desk.spare_doses, params.arrivals, walk_ins)
-        return Proposal(
-            planner=self.name,
-            decisions=(
-                *moves,
-                *stations,
-                *desk.transfers,
-                *fridge_moves,
-                *pre_coolings(situation, desk.transfers, params.cold_chain),
-                *unusable_lots(situation, stock),
-                *set_point_corrections(situation, params.cold_chain),
-                *levers,
-            ),
+        decisions = (
+            *moves,
+            *stations,
+            *desk.transfers,
+            *fridge_moves,
+            *pre_coolings(situation, desk.transfers, params.cold_chain),
+            *unusable_lots(situation, stock),
+            *set_point_corrections(situation, params.cold_chain),
+            *levers,
         )
+        return Proposal(planner=self.name, decisions=left_of(decisions, params.without))

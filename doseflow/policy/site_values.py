@@ -7,6 +7,7 @@ The net is asked about all sites once a cycle, and anew about those that a move 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.report import BOOKING_BINS
-from doseflow.domain.roles import NUM_ROLES
+from doseflow.domain.roles import NUM_ROLES, ROLES
 from doseflow.errors import EngineFailed
 from doseflow.policy.look_ahead import LookAheadParams, look_ahead
 from doseflow.policy.site_view import site_view, value_scale_minutes, view_features
@@ -27,9 +28,34 @@ TRAVELS_MINUTES = (0.0, 15.0, 30.0, 60.0)
 """Travels for which the net says what one person more saves; between two of them it is taken to lie on the line."""
 ADDED_PEOPLE = 2
 """Arrivals whose cost together the net says, of each quarter hour: one alone drowns in chance."""
+ROWS_OF_A_QUESTION = 256
+"""Sites asked about at once: so many fit the processor's own memory, of which more would take twice the time a site."""
 _NUM_GAINS = len(TRAVELS_MINUTES) * NUM_ROLES
 NUM_VALUES = _NUM_GAINS + NUM_ROLES + BOOKING_BINS
 """One person more by travel and role, one fewer by role, and arrivals by quarter hour, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueWeights:
+    """How often what the net says one person more saves counts, by role; once as it is."""
+
+    registrar: float = 1.0
+    """Of a registrar more."""
+    screener: float = 1.0
+    """Of a screener more."""
+    vaccinator: float = 1.0
+    """Of a vaccinator more."""
+    observer: float = 1.0
+    """Of an observer more."""
+
+    def __post_init__(self) -> None:
+        for role in ROLES:
+            if not 0.1 <= getattr(self, role) <= 10:
+                raise ValueError(f"{role}: must lie in 0.1..10, got {getattr(self, role)}")
+
+    def by_role(self) -> FloatArray:
+        """(R,)."""
+        return np.array([getattr(self, role) for role in ROLES])
 
 
 class SiteValues:
@@ -44,6 +70,8 @@ class SiteValues:
         Runs the net: features of sites, (N, F), to what changes add, (N, V), in units of each site's scale.
     least_gain_minutes
         Sites at which nobody can save so much are not looked at as takers.
+    weights
+        Of gains, by role.
 
     Raises
     ------
@@ -52,10 +80,17 @@ class SiteValues:
     """
 
     def __init__(
-        self, situation: Situation, engine: Engine, params: LookAheadParams, least_gain_minutes: float = 0.0
+        self,
+        situation: Situation,
+        engine: Engine,
+        params: LookAheadParams,
+        least_gain_minutes: float = 0.0,
+        weights: ValueWeights | None = None,
     ) -> None:
         self._view = site_view(situation, look_ahead(situation, params))
         self._engine, self._departure_minutes = engine, params.departure_minutes
+        self._added_weights = np.ones(NUM_VALUES)
+        self._added_weights[:_NUM_GAINS] = np.tile((weights or ValueWeights()).by_role(), len(TRAVELS_MINUTES))
         self._counts: BoolArray = self._view.counted_minutes.sum(axis=0) > 0
         num_sites = len(self._counts)
         self._values = np.zeros((num_sites, NUM_VALUES))
@@ -98,12 +133,16 @@ class SiteValues:
 
     def _ask(self, site_idx: IntArray) -> None:
         if not self._is_known[site_idx].all():
-            # All that moves have touched at once: a question costs more than a row.
+            # All that moves have touched together: a question costs more than a row.
             sites = np.flatnonzero(~self._is_known)
-            view = self._view.of(sites)
-            values = checked_values(self._engine.run({FEATURES_INPUT: view_features(view)}), len(sites))
-            self._values[sites] = values * value_scale_minutes(view)[:, None]
-            self._is_known[sites] = True
+            for start in range(0, len(sites), ROWS_OF_A_QUESTION):
+                self._ask_about(sites[start : start + ROWS_OF_A_QUESTION])
+
+    def _ask_about(self, sites: IntArray) -> None:
+        view = self._view.of(sites)
+        values = checked_values(self._engine.run({FEATURES_INPUT: view_features(view)}), len(sites))
+        self._values[sites] = values * value_scale_minutes(view)[:, None] * self._added_weights
+        self._is_known[sites] = True
 
 
 def checked_values(outputs: Mapping[str, NDArray[Any]], num_sites: int) -> FloatArray:

@@ -58,11 +58,14 @@ class StaffPool:
 
         Where nobody may, it is minus infinity.
         """
-        longest = np.full((*self._spare.shape, NUM_ROLES), -np.inf)
         may_go = (self._free > 0) & (np.minimum(self._spare, self._may_leave)[self._site_idx, self._role_idx] >= 1)
-        left = np.where(may_go[:, None] & self._qualified, self._shift_left[:, None], -np.inf)
-        np.fmax.at(longest, (self._site_idx, self._role_idx), left)
-        return longest
+        longest = np.full((NUM_ROLES, self._spare.size), -np.inf)
+        for works_as_idx in range(NUM_ROLES):
+            rows = np.flatnonzero(may_go & self._qualified[:, works_as_idx])
+            cells = self._site_idx[rows] * NUM_ROLES + self._role_idx[rows]
+            np.fmax.at(longest[works_as_idx], cells, self._shift_left[rows])
+        by_role: FloatArray = longest.reshape(NUM_ROLES, *self._spare.shape).transpose(1, 2, 0)
+        return by_role
 
     @property
     def is_exhausted(self) -> bool:

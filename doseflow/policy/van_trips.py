@@ -37,10 +37,11 @@ class VanTrips:
         for van_idx in np.flatnonzero((vans.site_idx >= 0) & (vans.free_epoch_minutes <= as_of)).tolist():
             if self._city.vans[van_idx].van_id not in taken:
                 self._standing.setdefault(int(vans.site_idx[van_idx]), []).append(van_idx)
+        self._idle_sites = set(self._standing)
 
     def stands_idle_at(self, site_idx: int) -> bool:
         """Whether a van without a trip stands at a site."""
-        return any(van_idx not in self._trips for van_idx in self._standing.get(site_idx, ()))
+        return site_idx in self._idle_sites
 
     def van_for(self, from_idx: int, to_idx: int) -> int | None:
         """A van that goes there already and has room, else one that stands idle, else None."""
@@ -68,3 +69,5 @@ class VanTrips:
     def load(self, van_idx: int, from_idx: int, to_idx: int, litres: float) -> None:
         """Put a volume on a van for a trip."""
         self._trips[van_idx] = _Trip(from_idx, to_idx, self.litres_left(van_idx) - litres)
+        if all(standing in self._trips for standing in self._standing.get(from_idx, ())):
+            self._idle_sites.discard(from_idx)

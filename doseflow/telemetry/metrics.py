@@ -22,6 +22,7 @@ NAME_TO_MEANING: Mapping[str, tuple[str, str]] = {
     "doseflow_cycles_infeasible_total": ("1", "Cycles in which no plan was allowed."),
     "doseflow_forecasts_total": ("1", "Forecasts made, by forecaster."),
     "doseflow_forecast_fallbacks_total": ("1", "Forecasts that another forecaster than the chosen one had to make."),
+    "doseflow_planner_fallbacks_total": ("1", "Cycles that another planner than the chosen one had to plan."),
     "doseflow_reports_accepted_total": ("1", "Reports accepted."),
     "doseflow_reports_refused_total": ("1", "Reports refused, by problem."),
     "doseflow_orders_created_total": ("1", "Orders made, by kind."),
@@ -50,6 +51,7 @@ class Metrics:
     cycles_infeasible: Counter
     forecasts: Counter
     forecast_fallbacks: Counter
+    planner_fallbacks: Counter
     reports_accepted: Counter
     reports_refused: Counter
     orders_created: Counter
@@ -92,6 +94,7 @@ def make_metrics() -> Metrics:
         cycles_infeasible=counter("doseflow_cycles_infeasible_total"),
         forecasts=counter("doseflow_forecasts_total", "forecaster"),
         forecast_fallbacks=counter("doseflow_forecast_fallbacks_total"),
+        planner_fallbacks=counter("doseflow_planner_fallbacks_total"),
         reports_accepted=counter("doseflow_reports_accepted_total"),
         reports_refused=counter("doseflow_reports_refused_total", "problem"),
         orders_created=counter("doseflow_orders_created_total", "kind"),

@@ -29,7 +29,7 @@ from doseflow.networks.site_value_net import SiteValueNet
 from doseflow.policy.site_values import NUM_VALUES
 from doseflow.policy.site_view import NUM_VIEW_FEATURES
 from doseflow.train.forecaster import Say, part_of, require_device, require_writable
-from doseflow.train.site_days import Rows, ViewOrder, made_rows
+from doseflow.train.site_days import LIVES, TEACHERS, Rows, ViewOrder, made_rows
 from doseflow.train.site_rollouts import Views, World, all_changes, costs, packaged_world
 from doseflow.train.training_days import seeds_for
 
@@ -38,6 +38,8 @@ from doseflow.train.training_days import seeds_for
 class PolicyParams:
     """How a net is trained; the defaults are the run that ships."""
 
+    teacher: str = LIVES
+    """`lives`: what people are worth is found by living sites again; `programme`: `scenario_mpc` says it."""
     seed: int = 1
     num_days: int = 600
     stride: int = 6
@@ -62,6 +64,8 @@ class PolicyParams:
     num_validation_passes: int = 16
 
     def __post_init__(self) -> None:
+        if self.teacher not in TEACHERS:
+            raise ValueError(f"teacher: must be one of {', '.join(TEACHERS)}, got {self.teacher!r}")
         for name, low, high in (
             ("num_days", 1, 100_000),
             ("stride", 1, 1000),
@@ -126,7 +130,9 @@ def train_policy(
     require_writable("--out", folder / "checkpoint.part")
     run = PolicyRun(params, folder, device)
     if run.step < params.num_steps:
-        orders = [ViewOrder(seed, params.stride) for seed in seeds_for("training", params.num_days)]
+        orders = [
+            ViewOrder(seed, params.stride, teacher=params.teacher) for seed in seeds_for("training", params.num_days)
+        ]
         run.train(made(orders, "days to learn from", say, workers), say)
     return TrainedPolicy(run.kept_net(), params, run.curve, judged(run.kept_net(), params, device, say, workers))
 
@@ -195,7 +201,8 @@ class PolicyRun:
 
     def train(self, rows: Rows, say: Say) -> None:
         """Live the passes that are left, and take the steps that are left."""
-        labels = cut(self._labels(rows, say), self.params.kept_label_share)
+        taught = self._labels(rows, say) if self.params.teacher == LIVES else self._told_labels(rows)
+        labels = cut(taught, self.params.kept_label_share)
         features = torch.as_tensor(rows["features"], device=self.device)
         began, recent = time.monotonic(), []
         while self.step < self.params.num_steps:
@@ -226,6 +233,9 @@ class PolicyRun:
             self.passes += 1
             self._keep_whole("labels.pt", {"passes": self.passes, "label_sum": self.label_sum})
         return self.label_sum / self.passes
+
+    def _told_labels(self, rows: Rows) -> Tensor:
+        return torch.as_tensor(rows["labels"], device=self.device)
 
     def _take_step(self, features: Tensor, labels: Tensor) -> Tensor:
         params = self.params

@@ -15,12 +15,16 @@ from doseflow.serve.bundle import write_bundle
 from doseflow.serve.manifest import OPSET, Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.policy import QUICK, PolicyParams, TrainedPolicy
-from doseflow.train.site_days import Rows, ViewOrder, rows_of_day
+from doseflow.train.site_days import LIVES, PROGRAMME, Rows, ViewOrder, rows_of_day
 
 GOLDEN_ORDER = ViewOrder(900_001, stride=40, copies=1)
 NUM_GOLDEN_SITES = 64
 MAX_SITES = 100_000
 """Sites are rows, of which one question may hold any number; the number is written down because a manifest has one."""
+_SOURCES = {
+    LIVES: "sites of simulated days of made cities of 30 to 64 sites, lived again with changes",
+    PROGRAMME: "sites of simulated days of made cities of 30 to 64 sites, valued by the programme of scenario_mpc",
+}
 _ROWS_ALONE = (FEATURES_INPUT, VALUES_OUTPUT)
 
 
@@ -52,7 +56,7 @@ def facts_of(params: PolicyParams) -> dict[str, Any]:
         "licence": "Apache-2.0",
         "origin": {"command": command_of(params), "seed": params.seed, "doseflow_version": __version__},
         "data": {
-            "source": "sites of simulated days of made cities of 30 to 64 sites, lived again with changes",
+            "source": _SOURCES[params.teacher],
             "families": sorted({one.family for one in packaged_scenarios("training")}),
             "num_days": params.num_days,
         },
@@ -74,4 +78,5 @@ def command_of(params: PolicyParams) -> str:
         if getattr(params, name) != getattr(usual, name)
     ]
     device = "--quick" if is_quick else "--device cuda"
-    return " ".join(["doseflow train policy --out FOLDER", device, f"--seed {params.seed}", *given])
+    by = [] if params.teacher == LIVES else ["--by imitation"]
+    return " ".join(["doseflow train policy --out FOLDER", *by, device, f"--seed {params.seed}", *given])

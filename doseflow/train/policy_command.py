@@ -13,6 +13,22 @@ from doseflow.errors import TrainingWrong
 from doseflow.train.command import training_progress
 from doseflow.train.policy import QUICK, PolicyParams, TrainedPolicy, train_policy
 from doseflow.train.policy_bundle import write_policy_bundle
+from doseflow.train.site_days import LIVES, PROGRAMME
+
+_TEACHER_OF_WAY = {"rollout": LIVES, "imitation": PROGRAMME}
+
+
+def teacher_of(way: str) -> str:
+    """
+    Who says what people are worth, by the way to train.
+
+    Raises
+    ------
+    TrainingWrong
+    """
+    if way not in _TEACHER_OF_WAY:
+        raise TrainingWrong(f"--by: must be one of {', '.join(_TEACHER_OF_WAY)}, evolution, got {way!r}")
+    return _TEACHER_OF_WAY[way]
 
 
 @dataclass(frozen=True)
@@ -27,6 +43,7 @@ class PolicyChoice:
     num_passes: int | None = None
     num_steps: int | None = None
     workers: int | None = None
+    teacher: str = LIVES
 
     def params(self) -> PolicyParams:
         """
@@ -40,7 +57,8 @@ class PolicyChoice:
         names = ("num_days", "num_passes", "num_steps")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         try:
-            return replace(QUICK if self.is_quick else PolicyParams(), seed=self.seed, **given)
+            usual = QUICK if self.is_quick else PolicyParams()
+            return replace(usual, teacher=self.teacher, seed=self.seed, **given)
         except ValueError as error:
             raise TrainingWrong(str(error)) from error
 

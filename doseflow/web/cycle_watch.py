@@ -52,6 +52,8 @@ class CycleWatch:
         metrics.forecasts.labels(cycle.forecast.forecaster).inc()
         if cycle.forecast.why_this_forecaster:
             metrics.forecast_fallbacks.inc()
+        if cycle.plan.why_this_planner:
+            metrics.planner_fallbacks.inc()
         self._count_failures()
         metrics.orders_withdrawn.inc(len(cycle.withdrawn_order_ids))
         if cycle.infeasible is not None:

@@ -189,7 +189,9 @@ def test_the_models_are_told_and_a_challenger_is_rolled_back_by_a_click(stage, o
     slot = stage.opened.live.releases["policy"].slot
     digest = slot.store.add(PACKAGED_BUNDLES / "policy").digest
     now = stage.clock.now()
-    slot.store.switch("policy", lambda one: begin(one, digest, 100), event="canary", by="releases", why="to see", at=now)
+    slot.store.switch(
+        "policy", lambda one: begin(one, digest, 100), event="canary", by="releases", why="to see", at=now
+    )
     stage.play()
     page = open_page().page
     page.click('[data-figure="models"]')

@@ -115,3 +115,28 @@ def test_nothing_played_gives_no_figures():
 
 def test_seeds_are_written_as_ranges():
     assert seed_ranges((1, 2, 3, 5, 8, 9)) == "1-3, 5, 8-9"
+
+
+def test_differences_to_a_chosen_planner_name_it_and_those_to_the_rules_do_not():
+    waits = {"rules": 20.0, "index": 18.0, "learned": 17.0}
+    rows = [one for planner, wait in waits.items() for one in days(planner, [wait, wait + 2])]
+    found = compare(rows, tuple(waits), against=("index",)).figures()
+    of_learned = {
+        one.params.get("against", "rules"): one.value
+        for one in found
+        if (one.name, one.params["planner"], one.params["family"]) == ("mean_wait_difference_minutes", "learned", "all")
+    }
+    assert of_learned == pytest.approx({"rules": -3.0, "index": -1.0})
+
+
+def test_a_target_is_a_least_one_and_stands_beside_what_the_bound_reaches():
+    waits = {"static": 20.0, "rules": 18.0, "index": 11.0, "mpc12_perfect": 10.0}
+    rows = [one for planner, wait in waits.items() for one in days(planner, [wait, wait])]
+    found = figures_of(rows, tuple(waits))
+    reduction = found["index", "all", "wait_reduction_share"]
+    assert (reduction.target, reduction.met) == (0.42, True)
+    assert reduction.notes.endswith("mpc12_perfect 0.5")
+    closed = found["rules", "all", "gap_closed_share"]
+    assert (closed.target, closed.met) == (0.70, False)
+    assert found["rules", "all", "referee_violations"].met is False
+    assert found["rules", "all", "mean_wait_minutes"].met is None

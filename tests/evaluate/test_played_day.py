@@ -11,16 +11,19 @@ from evaluate_samples import SMALL
 from doseflow.domain.forecast import HORIZON_PERIODS, ArrivalForecast
 from doseflow.domain.plan import Proposal
 from doseflow.domain.state import CityState
+from doseflow.errors import SettingsWrong
 from doseflow.evaluate.generator_forecast import GeneratorForecast
 from doseflow.evaluate.measures import measures_of_day, waits_by_site
 from doseflow.evaluate.past_weeks import history_of
 from doseflow.evaluate.perfect_forecast import PerfectForecast, people_by_period_ahead
-from doseflow.evaluate.planners import DayKnowledge, planner_of
+from doseflow.evaluate.planners import DayKnowledge, check_planners, levers_off, planner_of, policy_of
 from doseflow.evaluate.played_day import DayPlay, PlayedDay
 from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.last_value import LastValue
 from doseflow.intake.params import IntakeParams
 from doseflow.pipeline import Planner
+from doseflow.policy.levers import Lever
+from doseflow.policy.rules_policy import RulesParams
 from doseflow.settings import Settings
 from doseflow.simulate.day_profile import draw_coming
 from doseflow.simulate.replayed_city import SimulatedCity
@@ -154,3 +157,30 @@ def test_the_generators_days_follow_the_simulators_own_rule():
     # Each mean of 200 days is off by about the root of its people over 200; the largest of 1,700 cells by 4 of these.
     assert (np.abs(drawn.mean(axis=0) - theirs) < 0.05 + 6 * np.sqrt(theirs / 100)).all()
     assert drawn.sum(axis=(1, 2)).mean() == pytest.approx(theirs.sum(), rel=0.01)
+
+
+def test_a_lever_is_taken_off_by_name_and_a_name_without_such_a_lever_is_refused():
+    assert policy_of("learned-moves-slots@last_value") == "learned"
+    assert levers_off("learned-moves-slots@last_value") == (Lever.MOVES, Lever.SLOTS)
+    check_planners(["rules-doses", "learned-prices", "index-moves@last_value"], Settings())
+    for wrong in ("rules-nonsense", "rules-", "static-moves", "mpc12_perfect-moves", "nobody-moves"):
+        with pytest.raises(SettingsWrong):
+            check_planners([wrong], Settings())
+
+
+def test_what_a_name_takes_off_comes_on_top_of_what_the_settings_leave():
+    settings = Settings(rules=RulesParams(without=(Lever.DOSES,)))
+    planner = planner_of("rules-moves", settings, None)
+    assert planner.policy._params.without == (Lever.DOSES, Lever.MOVES)
+
+
+def test_what_a_training_has_left_is_a_planner_of_its_own(tmp_path):
+    (tmp_path / "learned.toml").write_text("[learned]\nleast_gain_minutes = 450.0\n[learned.weights]\nobserver = 0.5\n")
+    planner = planner_of(f"learned={tmp_path}", Settings(), None)
+    assert planner.policy._params.least_gain_minutes == 450.0
+    assert planner.policy._params.weights.observer == 0.5
+    assert policy_of(f"learned={tmp_path}") == "learned"
+    (tmp_path / "learned.toml").write_text("[learned]\nleast_gain_minutes = -1\n")
+    for wrong in (f"learned={tmp_path}", f"learned={tmp_path / 'none'}", "learned=", f"rules={tmp_path}"):
+        with pytest.raises(SettingsWrong):
+            check_planners([wrong], Settings())

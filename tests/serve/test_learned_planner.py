@@ -15,7 +15,7 @@ from doseflow.bootstrap import make_planner, open_city, open_forecaster
 from doseflow.circuit_breaker import BreakerParams
 from doseflow.doctor import examine
 from doseflow.domain.forecast import ForecastBasis
-from doseflow.errors import ModelWrong, SettingsWrong
+from doseflow.errors import EngineFailed, ModelWrong, SettingsWrong
 from doseflow.evaluate.code_digest import code_digest
 from doseflow.evaluate.planners import check_planners, planner_of
 from doseflow.evaluate.run import Run, play
@@ -23,6 +23,7 @@ from doseflow.forecast.net_inputs import net_inputs
 from doseflow.live.clocks import SimulatedClock
 from doseflow.live.replay import replay
 from doseflow.planning import plan_snapshot
+from doseflow.policy.site_values import SiteValues
 from doseflow.settings import Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
 from doseflow.simulate.scenario import Scenario, Window
@@ -185,6 +186,22 @@ def counted(opened):
         "bookings_first": value("doseflow_forecasts_total", {"forecaster": "bookings_first"}),
         "fallbacks": value("doseflow_forecast_fallbacks_total"),
     }
+
+
+def planner_fallbacks(opened):
+    """What the metrics say of cycles that another planner had to plan."""
+    metrics = make_metrics()
+    CycleWatch(opened.live, metrics)._take_cycle(opened.live.latest)
+    return metrics.registry.get_sample_value("doseflow_planner_fallbacks_total")
+
+
+@pytest.mark.parametrize(("fails", "answered_by", "counted"), [(False, "learned", 0), (True, "rules", 1)])
+def test_a_cycle_that_the_rules_had_to_plan_is_counted(fails, answered_by, counted, tmp_path, monkeypatch):
+    if fails:
+        monkeypatch.setattr(SiteValues, "_ask", lambda *_: (_ for _ in ()).throw(EngineFailed("out of memory")))
+    with living_city(Settings(planner="learned"), tmp_path) as opened:
+        assert opened.live.latest.plan.planner == answered_by
+        assert planner_fallbacks(opened) == counted
 
 
 def test_a_living_city_forecasts_with_the_net_and_a_replay_gives_the_same_plan(settings, tmp_path):

@@ -217,6 +217,7 @@ def test_a_run_writes_a_bundle_that_plans_a_city(tmp_path, monkeypatch):
         (PolicyParams(), "--device cuda --seed 1"),
         (replace(PolicyParams(), seed=7, num_passes=9), "--device cuda --seed 7 --passes 9"),
         (replace(QUICK, num_days=3, num_steps=40), "--quick --seed 1 --days 3 --steps 40"),
+        (replace(QUICK, teacher="programme"), "--by imitation --quick --seed 1"),
     ],
 )
 def test_the_command_of_a_manifest_makes_the_same_parameters(params, options, tmp_path, monkeypatch):
@@ -241,3 +242,25 @@ def test_what_cannot_be_is_refused_before_any_work(tmp_path, monkeypatch):
         replace(TINY, num_passes=0)
     with pytest.raises(TrainingWrong, match=r"num_days: must lie in 1..100000, got 0"):
         PolicyChoice(tmp_path, num_days=0).params()
+
+
+def test_an_imitation_learns_what_the_programme_says_and_lives_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("doseflow.train.policy.SiteLives.once", lambda *_: pytest.fail("a site was lived"))
+    rows = rows_of_day(ViewOrder(3, stride=6, copies=1, teacher="programme"))
+    assert rows["labels"].shape == (len(rows["scale"]), NUM_VALUES)
+    run = PolicyRun(replace(TINY, teacher="programme", num_steps=400, width=64), tmp_path, "cpu")
+    run.train(rows, silent)
+    with torch.no_grad():
+        said = run.net(torch.as_tensor(rows["features"])).numpy()
+    assert np.square(said - rows["labels"]).mean() < 0.5 * rows["labels"].var()
+
+
+def test_changed_sites_are_valued_by_the_programme_as_they_then_are():
+    rows = rows_of_day(ViewOrder(3, stride=6, copies=1, teacher="programme"))
+    labels, people = (rows[name].reshape(2, 2, 6, -1) for name in ("labels", "people"))
+    assert (labels[:, 0] != labels[:, 1]).any(axis=-1)[(people[:, 0] != people[:, 1]).any(axis=-1)].mean() > 0.5
+
+
+def test_a_way_that_nobody_knows_is_refused(tmp_path):
+    result = CliRunner().invoke(app, ["train", "policy", "--by", "magic", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2 or isinstance(result.exception, TrainingWrong)

@@ -20,7 +20,7 @@ from doseflow.policy.mpc.futures import sampled_futures
 from doseflow.policy.mpc.givers import givers, kept_people
 from doseflow.policy.mpc.highs_lp import solve
 from doseflow.policy.mpc.horizon import counted_minutes, until_shift_ends
-from doseflow.policy.mpc.margins import margins
+from doseflow.policy.mpc.margins import Margins, margins
 from doseflow.policy.mpc.move_orders import send_people
 from doseflow.policy.mpc.params import FluidParams, MpcParams, MyopicParams, ScenarioParams
 from doseflow.policy.mpc.programme import FluidProgramme, Stakes, modelled_cells
@@ -83,6 +83,14 @@ class MpcStaffing:
         people = whole_people(self._sent_now(programme), city, arcs, giving, stakes)
         new = send_people(desk, arcs, people)
         return [*desk.kept, *with_reasons(situation, self._params.relief_wait_minutes, new)]
+
+    def reads(self, situation: Situation) -> tuple[FluidCity, FloatArray, Margins]:
+        """
+        What the programme sees before anybody is sent: the fluid city, what waiting counts, (S, B), and the margins.
+        """
+        city = fluid_city(situation, self._futures(situation), self._grid, self._params)
+        waiting = counted_minutes(situation, self._grid, self._params)
+        return city, waiting, margins(situation, self._params.margin_minutes)
 
     def _keep_sent(self, desk: MoveDesk, city: FluidCity, waiting_minutes: FloatArray) -> FluidCity:
         """Let moves sent before stand where help is still wanted, one after the other."""
