@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,12 +18,15 @@ from doseflow.domain.report import ReceivedReport
 from doseflow.errors import ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
+from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
+from doseflow.telemetry.metrics import Metrics, make_metrics
 from doseflow.telemetry.stopwatch import Stopwatch
 
 log = structlog.get_logger(__name__)
@@ -42,6 +45,13 @@ class LiveCity:
     The running city. Thread-safe: reports may arrive while a cycle runs; cycles run one at a time.
 
     A restart goes on where the store stands: the latest state, and accepted reports that no cycle has taken.
+
+    Parameters
+    ----------
+    metrics
+        What is counted; the same that the engines of the planner are counted by.
+    tellers
+        Asked before the metrics are read, so that whoever keeps counts of their own can tell them.
     """
 
     def __init__(
@@ -56,6 +66,8 @@ class LiveCity:
         history: ArrivalHistory,
         intake: IntakeParams,
         feed: EventFeed,
+        metrics: Metrics | None = None,
+        tellers: Sequence[Callable[[Metrics], None]] = (),
     ) -> None:
         self.city = city
         self.reports = reports
@@ -72,7 +84,11 @@ class LiveCity:
         self._pending: list[ReceivedReport] = reports.pending()
         self._state = plans.latest_state() or unknown_state(city, clock.now())
         self.latest: Cycle | None = None
+        self.began_at = clock.now()
+        self.metrics = metrics or make_metrics()
+        self.tellers = tuple(tellers)
         self.watch = SiteWatch(self._state)
+        self.models = ModelWatch(self.metrics.quality)
 
     @property
     def num_pending_reports(self) -> int:
@@ -146,7 +162,9 @@ class LiveCity:
             log.error("another_forecaster_answered", cycle_id=cycle.cycle_id, why=cycle.forecast.why_this_forecaster)
         self.latest = cycle
         self._state = cycle.state
+        count_cycle(self.metrics, cycle)
         self.watch.look(cycle.state)
+        self.models.look(cycle)
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
         return cycle
 

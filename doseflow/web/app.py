@@ -12,7 +12,6 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from doseflow.live.live_city import LiveCity
-from doseflow.telemetry.metrics import make_metrics
 from doseflow.web import anomalies, commands, cycles, events, health, metrics, orders, plans, reports, sites
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
@@ -38,7 +37,7 @@ def create_app(
     allowed_hosts
         Host names served, without ports; `*` serves every name and gives up the protection against DNS rebinding.
     """
-    count = make_metrics()
+    count = live.metrics
     watch = CycleWatch(live, count)
     app = FastAPI(
         title="doseflow",

@@ -1,4 +1,4 @@
-"""GET /metrics, for Prometheus. Gauges are read when asked for; the rest is counted by `cycle_watch` and `reports`."""
+"""GET /metrics, for Prometheus. Gauges of how things stand are read when asked; the rest is counted as it happens."""
 
 from __future__ import annotations
 
@@ -30,13 +30,20 @@ def metrics(living: AskLiving) -> Response:
 
 def _read_gauges(living: Living) -> None:
     live, metrics = living.live, living.metrics
+    for tell in live.tellers:
+        tell(metrics)
     counts = Counter(order.state for order in live.open_orders())
     for state in OrderState:
         if state not in FINAL_STATES:
             metrics.open_orders.labels(state).set(counts[state])
     for kind, num_open in live.watch.count_by_kind().items():
         metrics.open_anomalies.labels(kind).set(num_open)
+    for watch, num_failures in (("readings", live.watch.num_failures), ("models", live.models.num_failures)):
+        metrics.watch_failures.tell(num_failures, watch)
+    metrics.dead_letters.set(len(live.outbox.dead_letters()))
     metrics.pending_reports.set(live.num_pending_reports)
+    latest_at = live.began_at if live.latest is None else live.latest.started_at
+    metrics.cycle_age_minutes.set((live.clock.now() - latest_at).total_seconds() / 60)
     if live.latest is None:
         metrics.silent_sites.set(live.city.num_sites)
         return
