@@ -22,7 +22,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
+from doseflow.backtest.command import look_back
 from doseflow.errors import DoseflowError, InputWrong, NotFound
+from doseflow.panels.command import draw_dashboards
 from doseflow.telemetry.logs import configure_logs
 
 app = typer.Typer(
@@ -37,6 +39,8 @@ train = typer.Typer(help="Training of the nets; needs `pip install 'doseflow[tra
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 app.add_typer(train, name="train")
+app.command("dashboards")(draw_dashboards)
+app.command("backtest")(look_back)
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)

@@ -38,6 +38,14 @@ class ComparedWaits:
     observed_minutes: float
     absolute_error_minutes: float
 
+    def __add__(self, other: ComparedWaits) -> ComparedWaits:
+        return ComparedWaits(
+            self.num_compared + other.num_compared,
+            self.predicted_minutes + other.predicted_minutes,
+            self.observed_minutes + other.observed_minutes,
+            self.absolute_error_minutes + other.absolute_error_minutes,
+        )
+
     @property
     def mean_error_minutes(self) -> float:
         """Observed less predicted, mean of the sites; NaN where none was compared."""

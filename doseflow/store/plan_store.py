@@ -91,6 +91,12 @@ class SqlPlanStore:
         except ValueError as error:
             raise CycleNotFound(f"the inputs of cycle {cycle_id} cannot be read: {error}") from error
 
+    def cycle_ids_between(self, city: City, start: datetime, end: datetime) -> list[str]:
+        """Ids of a city's cycles from `start` to before `end` whose inputs are kept, oldest first."""
+        digest = self._cities.keep(city)
+        with self._transactions.read() as connection:
+            return cycles.ids_with_inputs(connection, digest, start, end)
+
     def digest_of(self, plan: Plan) -> str:
         """Digest of what a plan decides."""
         return plan_digest(plan)

@@ -45,7 +45,7 @@ def test_each_lead_scores_the_very_period_that_the_forecast_made_then_spoke_of(e
         spoken_of = now + np.arange(HORIZON_PERIODS, dtype=float)
         quantiles = spoken_of[None, :, None] + np.array([-1, -0.5, 0, 0.5, 1])[None, None, :]
         found = score.look(state, forecast_of(np.tile(quantiles, (NUM_SITES, 1, 1)), state.as_of))
-        # The settled period is two back; what was told half an hour before its end was told six periods before it ended.
+        # The settled period is two back; of it half an hour before its end the sixth period of a forecast spoke.
         assert set(found) == {lead for lead in LEADS_MINUTES if now - 2 >= lead // 5 - 1}
         for each in found.values():
             assert (each.num_scored, each.covered) == (NUM_SITES, NUM_SITES)
