@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 
+from doseflow import __version__
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
@@ -40,6 +42,7 @@ from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.store.engine import Store, open_store
+from doseflow.telemetry.tracing import http_exporter, tracing_to
 from doseflow.units import PERIOD_MINUTES
 
 HISTORY_WEEKS = 4
@@ -206,6 +209,21 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         feed=EventFeed(),
     )
     return OpenCity(live, store, gateways, settings)
+
+
+@contextmanager
+def tracing(settings: Settings) -> Iterator[None]:
+    """
+    Traces of this process as the settings say, until it ends.
+
+    Raises
+    ------
+    EnvironmentUnfit
+        They are wanted and the libraries are not installed.
+    """
+    endpoint = settings.tracing.endpoint
+    with tracing_to(http_exporter(endpoint), __version__) if endpoint else nullcontext():
+        yield
 
 
 def load_history(store: Store, city: City, clock: Clock) -> ArrivalHistory:

@@ -61,13 +61,14 @@ def demo(
     folder: Annotated[Path, typer.Option(help="Where the demo keeps its database.")] = Path("var"),
 ) -> None:
     """Run the whole system on the packaged real data, with a dashboard."""
+    from doseflow.bootstrap import tracing
     from doseflow.demo.run import DemoChoice, run_demo
     from doseflow.settings import read_settings
 
     settings = read_settings()
     if port is not None:
         settings = settings.model_copy(update={"http": settings.http.model_copy(update={"port": port})})
-    with _until_interrupted():
+    with _until_interrupted(), tracing(settings):
         run_demo(DemoChoice(city, seed, seconds_per_cycle, cycles, folder), settings, out)
 
 
@@ -77,7 +78,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535)] = None,
 ) -> None:
     """Serve a real city: reports over HTTP, a cycle every five minutes, orders out."""
-    from doseflow.bootstrap import open_city
+    from doseflow.bootstrap import open_city, tracing
     from doseflow.live.machine_needs import require_free_port
     from doseflow.settings import read_settings
     from doseflow.web.server import serve_until_stopped
@@ -91,7 +92,7 @@ def serve(
         out.print(
             f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops"
         )
-        with _until_interrupted():
+        with _until_interrupted(), tracing(settings):
             asyncio.run(serve_until_stopped(opened))
     finally:
         opened.close()

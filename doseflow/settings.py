@@ -63,6 +63,14 @@ class WebhookSettings(BaseModel):
     """How long one delivery may take before it is tried again."""
 
 
+class TracingSettings(BaseModel):
+    """Where traces go."""
+
+    model_config = _STRICT_SECTION
+    endpoint: Annotated[str, MinLen(1)] | None = None
+    """OpenTelemetry collector, such as `http://127.0.0.1:4318/v1/traces`; not set is no traces. `doseflow[tracing]`."""
+
+
 class BundleSettings(BaseModel):
     """Where the trained nets are."""
 
@@ -97,6 +105,7 @@ class Settings(BaseSettings):
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""
     bundles: BundleSettings = Field(default_factory=BundleSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
     tick: TickParams = Field(default_factory=TickParams)

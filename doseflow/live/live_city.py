@@ -28,6 +28,7 @@ from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
 from doseflow.telemetry.metrics import Metrics, make_metrics
 from doseflow.telemetry.stopwatch import Stopwatch
+from doseflow.telemetry.tracing import span, tell_span
 
 log = structlog.get_logger(__name__)
 
@@ -104,25 +105,12 @@ class LiveCity:
         ReportRefused
             The body as a whole cannot be read; it is in quarantine too.
         """
-        now = self.clock.now()
-        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
-        accepted = [item for item in items if isinstance(item, AcceptedItem)]
-        refused = [item for item in items if isinstance(item, RefusedItem)]
-        is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
-        fresh = [item for item, new in zip(accepted, is_new, strict=True) if new]
-        repeated = [_as_repeated(item) for item, new in zip(accepted, is_new, strict=True) if not new]
-        refused += repeated
-        if refused:
-            self.reports.quarantine([_quarantined(item, now) for item in refused])
-        with self._pending_lock:
-            self._pending += [item.received for item in fresh]
-        if fresh or refused:
-            self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
-        return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+        with span("reports"):
+            return self._submit(body)
 
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
-        with self._cycle_lock:
+        with self._cycle_lock, span("cycle"):
             return self._run_cycle()
 
     def record_receipt(self, order_id: str, receipt: OrderReceipt) -> Order:
@@ -146,6 +134,24 @@ class LiveCity:
         """Orders not in a final state, newest first."""
         return self.plans.orders(states=OPEN_STATES, limit=100_000)
 
+    def _submit(self, body: bytes) -> Submission:
+        now = self.clock.now()
+        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        accepted = [item for item in items if isinstance(item, AcceptedItem)]
+        refused = [item for item in items if isinstance(item, RefusedItem)]
+        is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
+        fresh = [item for item, new in zip(accepted, is_new, strict=True) if new]
+        repeated = [_as_repeated(item) for item, new in zip(accepted, is_new, strict=True) if not new]
+        refused += repeated
+        if refused:
+            self.reports.quarantine([_quarantined(item, now) for item in refused])
+        with self._pending_lock:
+            self._pending += [item.received for item in fresh]
+        if fresh or refused:
+            self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
+        tell_span(accepted=len(fresh), refused=len(refused))
+        return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+
     def _run_cycle(self) -> Cycle:
         as_of = self.clock.now()
         with self._pending_lock:
@@ -160,6 +166,13 @@ class LiveCity:
             log.error("another_planner_answered", cycle_id=cycle.cycle_id, why=cycle.plan.why_this_planner)
         if cycle.forecast.why_this_forecaster:
             log.error("another_forecaster_answered", cycle_id=cycle.cycle_id, why=cycle.forecast.why_this_forecaster)
+        tell_span(
+            cycle_id=cycle.cycle_id,
+            planner=cycle.plan.planner,
+            forecaster=cycle.forecast.forecaster,
+            reports=len(taken),
+            new_orders=len(cycle.new_orders),
+        )
         self.latest = cycle
         self._state = cycle.state
         count_cycle(self.metrics, cycle)

@@ -11,6 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from doseflow.domain.orders import FINAL_STATES, OrderState
 from doseflow.web.error_responses import STORE_UNAVAILABLE, documented
+from doseflow.web.health import cycle_age_minutes
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.report_age import report_age_minutes
 
@@ -42,8 +43,7 @@ def _read_gauges(living: Living) -> None:
         metrics.watch_failures.tell(num_failures, watch)
     metrics.dead_letters.set(len(live.outbox.dead_letters()))
     metrics.pending_reports.set(live.num_pending_reports)
-    latest_at = live.began_at if live.latest is None else live.latest.started_at
-    metrics.cycle_age_minutes.set((live.clock.now() - latest_at).total_seconds() / 60)
+    metrics.cycle_age_minutes.set(cycle_age_minutes(live))
     if live.latest is None:
         metrics.silent_sites.set(live.city.num_sites)
         return
