@@ -11,7 +11,6 @@ from scipy.special import stdtrit
 
 from doseflow.backtest.played_day import PlayedDay
 from doseflow.live.drift.day_distance import DistanceParams, distances_of_day
-from doseflow.live.drift.drift_watch import wait_error_share
 from doseflow.live.drift.evidence import DriftKind, DriftView, Evidence, features_evidence
 
 LEAST_REFERENCE_DAYS = 3
@@ -71,8 +70,8 @@ def _of_forecast(reference: Sequence[PlayedDay], day: PlayedDay, params: Verdict
 
 
 def _of_waits(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParams) -> Evidence:
-    usual = np.array([wait_error_share([each.waits]) for each in reference])
-    value, mean = wait_error_share([day.waits]), float(usual.mean())
+    usual = np.array([each.waits.error_share for each in reference])
+    value, mean = day.waits.error_share, float(usual.mean())
     room = max(_room(usual, 1 - params.false_alarm_share / 2), params.least_wait_error_share)
     sentence = f"Waits were off by {value:+.2f} of what was told; usual {mean:+.2f}, limits {room:.2f} to either side."
     return Evidence(DriftKind.WAIT_ERROR, _share(abs(value - mean), room), None, sentence)

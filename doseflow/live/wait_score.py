@@ -25,6 +25,8 @@ from doseflow.policy.situation import survey
 from doseflow.units import PERIOD_MINUTES, epoch_minutes_from_datetime
 
 WAIT_LEAD_MINUTES = 30
+USUAL_WAIT_MINUTES = 10.0
+"""Added to each wait told when its error is taken as a share of it, so that a short wait weighs little."""
 _LEAD_PERIODS = WAIT_LEAD_MINUTES // PERIOD_MINUTES
 _MEDIAN = NeedParams(planning_level=0.5)
 
@@ -45,6 +47,12 @@ class ComparedWaits:
             self.observed_minutes + other.observed_minutes,
             self.absolute_error_minutes + other.absolute_error_minutes,
         )
+
+    @property
+    def error_share(self) -> float:
+        """Observed less predicted, as a share of the predicted and ten minutes each; NaN where none was compared."""
+        told = self.predicted_minutes + USUAL_WAIT_MINUTES * self.num_compared
+        return (self.observed_minutes - self.predicted_minutes) / told if self.num_compared else np.nan
 
     @property
     def mean_error_minutes(self) -> float:

@@ -19,7 +19,7 @@ def test_scores_of_equal_normal_values_are_standard_normal_and_independent_whate
     cusum = SelfStartingCusum()
     scores = []
     for value in rng.normal(250.0, 17.0, 3000):
-        if cusum.num_values >= 10:
+        if cusum.num_values >= 7:
             scores.append(cusum._score(value))
         cusum._learn(value)
     assert stats.kstest(scores, "norm").pvalue > 0.01
@@ -46,13 +46,14 @@ def test_false_alarms_come_as_rarely_as_theory_says():
     assert after_learning.mean() == pytest.approx(params.values_to_false_alarm, abs=3 * error + 6)
 
 
-def test_a_shift_of_two_deviations_after_thirty_values_is_found_within_fifteen():
+@pytest.mark.parametrize(("days_before", "shift", "within"), [(30, 2.0, 10), (14, 4.0, 6)])
+def test_a_shift_is_found_within_the_days_that_the_documentation_states(days_before, shift, within):
     rng = np.random.default_rng(4)
-    params = CusumParams()
     found = 0
     for _ in range(200):
-        length = run_length(np.concatenate([rng.normal(size=30), rng.normal(2.0, 1.0, 15)]), params)
-        found += length is not None and length > 30
+        values = np.concatenate([rng.normal(size=days_before), rng.normal(shift, 1.0, within)])
+        length = run_length(values, CusumParams())
+        found += length is not None and length > days_before
     assert found >= 180
 
 

@@ -1,4 +1,4 @@
-"""DriftWatch: hour by hour and day by day, whether what came is still what the models were made for."""
+"""DriftWatch: day by day, whether what came is still what the models were made for."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from doseflow.live.wait_score import ComparedWaits
 from doseflow.units import MINUTES_PER_HOUR, epoch_minutes_from_datetime
 
 LEAST_SCORED = 30
-"""Forecasts or waits that an hour must have for its mean to count."""
-USUAL_WAIT_MINUTES = 10.0
-"""Added to the wait predicted when its error is taken as a share of it, so that a short wait weighs little."""
+"""Forecasts or waits that a day must have to count."""
 
 
 class DriftWatch:
     """
-    Used by one thread at a time. What came in an hour is one value of a cumulative sum; the first whole days are the
-    reference of the readings.
+    Used by one thread at a time. A day is one value of a cumulative sum, since errors of waits hang together from hour
+    to hour and those of forecasts depend on the hour; the first whole days are the reference of the readings.
 
     It lives in memory and begins anew with the process; `doseflow backtest` compares days from the store instead.
     """
@@ -42,7 +40,7 @@ class DriftWatch:
         self._raised_at: dict[DriftKind, datetime] = {}
         self._hour = -1
         self._score = LeadScore()
-        self._waits: list[ComparedWaits] = []
+        self._waits = ComparedWaits(0, 0.0, 0.0, 0.0)
         self._day_on: date | None = None
         self._is_whole_day = False
         self._days: list[DayReadings] = []
@@ -54,12 +52,11 @@ class DriftWatch:
         state = cycle.state
         hour = int(epoch_minutes_from_datetime(state.as_of) // MINUTES_PER_HOUR)
         if hour != self._hour:
-            self._close_hour(state.as_of)
             self._hour = hour
             self._take_readings(state)
         self._score = sum(scores.values(), self._score)
         if waits is not None:
-            self._waits.append(waits)
+            self._waits += waits
 
     def view(self) -> DriftView:
         """How things stand."""
@@ -70,13 +67,6 @@ class DriftWatch:
         evidence.append(features_evidence(self._classes, self._raised_at.get(DriftKind.FEATURES)))
         needed = self._params.reference_days
         return DriftView(tuple(evidence), self._classes, min(len(self._days), needed), needed)
-
-    def _close_hour(self, as_of: datetime) -> None:
-        if self._score.num_scored >= LEAST_SCORED:
-            self._take(DriftKind.FORECAST_ERROR, self._score.loss_over_width, as_of)
-        if sum(each.num_compared for each in self._waits) >= LEAST_SCORED:
-            self._take(DriftKind.WAIT_ERROR, wait_error_share(self._waits), as_of)
-        self._score, self._waits = LeadScore(), []
 
     def _take(self, kind: DriftKind, value: float, as_of: datetime) -> None:
         self._sums[kind].take(value)
@@ -94,6 +84,12 @@ class DriftWatch:
 
     def _close_day(self, as_of: datetime) -> None:
         day, self._readings = joined(self._readings), []
+        score, self._score = self._score, LeadScore()
+        waits, self._waits = self._waits, ComparedWaits(0, 0.0, 0.0, 0.0)
+        if score.num_scored >= LEAST_SCORED:
+            self._take(DriftKind.FORECAST_ERROR, score.loss_over_width, as_of)
+        if waits.num_compared >= LEAST_SCORED:
+            self._take(DriftKind.WAIT_ERROR, waits.error_share, as_of)
         if not any(len(each) for each in day.values()):
             return
         if len(self._days) < self._params.reference_days:
@@ -112,20 +108,12 @@ def joined(readings: Sequence[DayReadings]) -> DayReadings:
     return {each: np.concatenate([np.empty(0), *(moment[each] for moment in readings)]) for each in FeatureClass}
 
 
-def wait_error_share(waits: Sequence[ComparedWaits]) -> float:
-    """Observed less predicted waits as a share of the predicted; NaN where none was compared."""
-    predicted = sum(each.predicted_minutes for each in waits)
-    observed = sum(each.observed_minutes for each in waits)
-    count = sum(each.num_compared for each in waits)
-    return (observed - predicted) / (predicted + USUAL_WAIT_MINUTES * count) if count else float("nan")
-
-
 def _sentence(kind: DriftKind, cusum: SelfStartingCusum) -> str:
     what = {
         DriftKind.FORECAST_ERROR: "loss over the width that the forecasts gave themselves",
         DriftKind.WAIT_ERROR: "error of the waits as a share of them",
     }[kind]
     if cusum.num_values <= cusum.params.least_values:
-        return f"Learning: {cusum.num_values} hours so far of {what}."
+        return f"Learning: {cusum.num_values} days so far of {what}."
     verdict = "has shifted" if cusum.is_raised else "has not shifted"
-    return f"The {what} {verdict} in {cusum.num_values} hours; its mean is {cusum.mean:.3f}."
+    return f"The {what} {verdict} in {cusum.num_values} days; its mean is {cusum.mean:.3f}."

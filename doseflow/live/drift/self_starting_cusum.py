@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from scipy.special import ndtri, stdtr
 
 MOST_SCORE = 4.0
-"""No single value counts for more: one wild hour is no drift."""
+"""No single value counts for more: one wild day is no drift."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class CusumParams:
         Half of the shift that it is to find soonest, in standard deviations.
     alarm
         Sum that raises the alarm. One side alone comes there by chance about once in
-        (exp(2 k b) - 2 k b - 1) / (2 k^2) values, with b = alarm + 1.166: for 0.5 and 9 in 52,000.
+        (exp(2 k b) - 2 k b - 1) / (2 k^2) values, with b = alarm + 1.166: for 0.5 and 5 in 938.
     least_values
         Values that are only learned from.
     """
 
     slack: float = 0.5
-    alarm: float = 9.0
-    least_values: int = 10
+    alarm: float = 5.0
+    least_values: int = 7
 
     def __post_init__(self) -> None:
         if not 0 < self.slack <= 5:
