@@ -43,8 +43,8 @@ def dashboards_page(
     """The page as HTML; `source` says where the figures come from."""
     moments = " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in (start, end))
     body = "".join(
-        f'<h1>{escape(dashboard.title)}</h1><p class="of">{escape(source)}, {moments} UTC</p>'
-        f'<div data-dashboard="{escape(dashboard.uid, quote=True)}">'
+        f'<div data-dashboard="{escape(dashboard.uid, quote=True)}"><h1>{escape(dashboard.title)}</h1>'
+        f'<p class="of">{escape(source)}, {moments} UTC</p>'
         + "".join(_section(section, start, end) for section in sections)
         + "</div>"
         for dashboard, sections in answered
