@@ -16,27 +16,29 @@ from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.last_value import LastValue
-from doseflow.forecast.learned_forecast import LearnedForecast
-from doseflow.forecast.net_inputs import NET_INPUTS_VERSION, net_inputs
+from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
+from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
-from doseflow.policy.learned_policy import LearnedPolicy
 from doseflow.policy.max_pressure import MaxPressureParams, max_pressure_moves
 from doseflow.policy.mpc.mpc_staffing import mpc_staffing, myopic_staffing, scenario_staffing
 from doseflow.policy.mpc.params import MpcParams, MyopicParams, ScenarioParams
 from doseflow.policy.proportional import ProportionalParams, proportional_moves
 from doseflow.policy.rules_policy import RulesPolicy
-from doseflow.policy.site_view import SITE_VIEW_VERSION
+from doseflow.policy.site_values import FEATURES_INPUT
+from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
 from doseflow.ports import Clock, Forecaster, Gateway, Policy
+from doseflow.serve.engine_params import EngineParams
+from doseflow.serve.engine_process import why_it_rests
 from doseflow.serve.opened_model import PACKAGED_BUNDLES, OpenedModel, open_model
 from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
@@ -67,18 +69,13 @@ _POLICIES: dict[str, Callable[[Settings], Policy]] = {
     "mpc6": lambda settings: _with_staffing(settings, "mpc6", mpc_staffing(MpcParams(num_periods=6))),
     "mpc12": lambda settings: _with_staffing(settings, "mpc12", mpc_staffing(MpcParams(num_periods=12))),
     "scenario_mpc": lambda settings: _with_staffing(settings, "scenario_mpc", scenario_staffing(ScenarioParams())),
-    "learned": lambda settings: LearnedPolicy(open_policy(settings).engine, settings.rules),
+    "learned": lambda settings: learned_policy(settings, open_policy(settings).door()),
 }
 
 
 def _learned_forecast(settings: Settings) -> Forecaster:
     opened = open_forecaster(settings)
-    return LearnedForecast(
-        opened.engine,
-        BookingsFirst(settings.forecast),
-        partial(net_inputs, params=settings.forecast.bookings),
-        opened.bundle.manifest.max_sites,
-    )
+    return learned_forecast(settings, opened.door(), opened.bundle.manifest.max_sites)
 
 
 _FORECASTERS: dict[str, Callable[[Settings], Forecaster]] = {
@@ -97,6 +94,7 @@ class OpenCity:
     store: Store
     gateways: tuple[Gateway, ...]
     settings: Settings
+    nets: LiveNets
 
     def close(self) -> None:
         """End the events and close the store."""
@@ -112,7 +110,7 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
     ------
     SettingsWrong
         No planner or no forecaster has the name.
-    ModelWrong, EngineFailed
+    ModelWrong, EngineUnfit, EngineFailed
         The bundle of the learned forecaster or of the learned planner cannot be used.
     """
     if settings.planner not in _POLICIES:
@@ -139,10 +137,11 @@ def open_forecaster(settings: Settings) -> OpenedModel:
 
     Raises
     ------
-    ModelWrong, EngineFailed
-        The bundle cannot be used.
+    ModelWrong, EngineUnfit, EngineFailed
+        The bundle cannot be used, or no engine can run it here.
     """
-    return _open_once(forecaster_bundle(settings).absolute(), NET_INPUTS_VERSION, settings.bundles.num_threads)
+    folder = forecaster_bundle(settings).absolute()
+    return _open_once(folder, NET_INPUTS_VERSION, tuple(NET_INPUT_AXES.items()), settings.engines)
 
 
 def policy_bundle(settings: Settings) -> Path:
@@ -157,15 +156,23 @@ def open_policy(settings: Settings) -> OpenedModel:
 
     Raises
     ------
-    ModelWrong, EngineFailed
-        The bundle cannot be used.
+    ModelWrong, EngineUnfit, EngineFailed
+        The bundle cannot be used, or no engine can run it here.
     """
-    return _open_once(policy_bundle(settings).absolute(), SITE_VIEW_VERSION, settings.bundles.num_threads)
+    folder = policy_bundle(settings).absolute()
+    axes = ((FEATURES_INPUT, SITE_VIEW_AXES),)
+    return _open_once(folder, SITE_VIEW_VERSION, axes, settings.engines)
 
 
 @cache
-def _open_once(folder: Path, version: int, num_threads: int) -> OpenedModel:
-    return open_model(folder, feature_schema_version=version, num_threads=num_threads)
+def _open_once(folder: Path, version: int, axes: tuple[tuple[str, str], ...], params: EngineParams) -> OpenedModel:
+    return open_model(folder, feature_schema_version=version, input_axes=dict(axes), params=params)
+
+
+def _why_engines_rest(settings: Settings) -> str:
+    opened = [open_forecaster(settings)] if settings.forecaster == "learned" else []
+    opened += [open_policy(settings)] if settings.planner == "learned" else []
+    return "; ".join(why for one in opened if (why := why_it_rests(one.engine)))
 
 
 def make_gateways(settings: Settings) -> tuple[Gateway, ...]:
@@ -191,15 +198,17 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
 
     Raises
     ------
-    CityWrong, SettingsWrong, ModelWrong, EngineFailed, EnvironmentUnfit, StoreUnavailable
+    CityWrong, SettingsWrong, ModelWrong, EngineUnfit, EngineFailed, EnvironmentUnfit, StoreUnavailable
     """
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
-    planner, gateways = make_planner(settings), make_gateways(settings)
+    gateways = make_gateways(settings)
+    packaged = {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
+    nets = live_nets(settings, clock, make_planner(settings), packaged)
     store = open_store(settings.store.url)
     live = LiveCity(
         city,
-        planner=planner,
+        planner=nets.planner,
         reports=store.reports,
         plans=store.plans,
         outbox=store.outbox,
@@ -207,8 +216,12 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         history=load_history(store, city, clock),
         intake=settings.intake,
         feed=EventFeed(),
+        releases=nets.desks,
+        after_cycle=nets.after_cycle,
+        answer_seconds=settings.engines.deadline_milliseconds / 1000,
+        why_engines_rest=partial(_why_engines_rest, settings),
     )
-    return OpenCity(live, store, gateways, settings)
+    return OpenCity(live, store, gateways, settings, nets)
 
 
 @contextmanager

@@ -18,12 +18,16 @@ from typing import Annotated
 import orjson
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
 from doseflow.backtest.command import look_back
+from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
+from doseflow.inference_commands import register as register_inference
+from doseflow.models import models
 from doseflow.panels.command import draw_dashboards
 from doseflow.telemetry.logs import configure_logs
 
@@ -39,6 +43,9 @@ train = typer.Typer(help="Training of the nets; needs `pip install 'doseflow[tra
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 app.add_typer(train, name="train")
+app.add_typer(models, name="models")
+app.add_typer(engine, name="engine")
+register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)
 
@@ -148,9 +155,8 @@ def doctor(
     findings = examine(port, folder, read_settings())
     table = Table("what", "found", "verdict")
     for finding in findings:
-        table.add_row(
-            finding.what, finding.found, "[green]good[/green]" if finding.is_good else f"[red]{finding.advice}[/red]"
-        )
+        verdict = "[green]good[/green]" if finding.is_good else f"[red]{escape(finding.advice)}[/red]"
+        table.add_row(finding.what, escape(finding.found), verdict)
     out.print(table)
     if not all(finding.is_good or finding.is_optional for finding in findings):
         raise typer.Exit(1)

@@ -7,12 +7,14 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from doseflow.bootstrap import forecaster_bundle, open_forecaster, open_policy, policy_bundle
 from doseflow.errors import DoseflowError, EnvironmentUnfit
 from doseflow.live.machine_needs import require_free_port, require_writable_folder
+from doseflow.serve.engine_kinds import ENGINE_KINDS
+from doseflow.serve.engine_params import EngineName, EngineParams
 from doseflow.serve.opened_model import OpenedModel
 from doseflow.settings import Settings
 
@@ -57,6 +59,7 @@ def examine(port: int, folder: Path, settings: Settings) -> list[Finding]:
         _disk(folder),
         _net("arrival net", settings.forecaster == "learned", forecaster_bundle(settings), open_forecaster, settings),
         _net("site value net", settings.planner == "learned", policy_bundle(settings), open_policy, settings),
+        *(_engine(name, settings.engines) for name in ENGINE_KINDS),
         _chromium(),
     ]
 
@@ -108,11 +111,22 @@ def _net(
 ) -> Finding:
     """Whether a net opens and answers its golden inputs; only needed where the settings choose it."""
     try:
-        opened = open_it(settings)
+        # Not the engine that answers until the preferred one stands, but that one itself.
+        opened = open_it(settings.model_copy(update={"engines": replace(settings.engines, starts_on_cpu=False)}))
     except (DoseflowError, ModuleNotFoundError) as error:
         return Finding(what, folder.name, is_good=False, advice=str(error), is_optional=not is_chosen)
-    found = f"{opened.bundle.manifest.name}, golden answers within {opened.golden_difference:.0e}"
-    return Finding(what, found, is_good=True, is_optional=not is_chosen)
+    engine = f"{opened.engine.name} in {opened.precision}"
+    found = f"{opened.bundle.manifest.name}, {engine}, golden answers within {opened.golden_difference:.0e}"
+    refused = "".join(f"; not {one.name}: {one.why}" for one in opened.refused)
+    return Finding(what, found + refused, is_good=True, is_optional=not is_chosen)
+
+
+def _engine(name: EngineName, params: EngineParams) -> Finding:
+    """Whether an engine could run here; which one does, the nets' own findings say."""
+    why = ENGINE_KINDS[name].why_not()
+    place = f", number {params.order.index(name) + 1} in engines.order" if name in params.order else ""
+    found = ("can run here" if why is None else "cannot run here") + place
+    return Finding(f"engine {name}", found, why is None, why or "", is_optional=True)
 
 
 def _chromium() -> Finding:

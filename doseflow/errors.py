@@ -16,14 +16,19 @@ Everything doseflow raises on purpose.
     │   ├── SnapshotWrong          a state file breaks its schema
     │   ├── HistoryWrong           a table of series cannot be forecast
     │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
-    │   └── TrainingWrong          a training run was asked for that cannot be
+    │   ├── TrainingWrong          a training run was asked for that cannot be
+    │   └── ReleaseRefused         a step of a release that cannot be taken from where it stands
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
-    │   └── OrderNotFound
+    │   ├── OrderNotFound
+    │   └── ModelNotFound
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
+    │   ├── EngineTimedOut         not by its deadline
+    │   └── EngineOverloaded       too many wait already; told at once
+    ├── EngineUnfit                this engine cannot run on this machine; the next in line does
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
@@ -125,6 +130,10 @@ class TrainingWrong(InputWrong):
     """A training run was asked for that cannot be."""
 
 
+class ReleaseRefused(InputWrong):
+    """A step of a model's release that cannot be taken from where the release stands."""
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -141,6 +150,10 @@ class OrderNotFound(NotFound):
     """No order has this id."""
 
 
+class ModelNotFound(NotFound):
+    """No model of the store has this digest."""
+
+
 class EnvironmentUnfit(DoseflowError):
     """The machine cannot run this now: a taken port, a read-only folder, a missing library."""
 
@@ -151,6 +164,18 @@ class StoreUnavailable(DoseflowError):
 
 class EngineFailed(DoseflowError):
     """A net's engine gave no answer to one question."""
+
+
+class EngineTimedOut(EngineFailed):
+    """A net's engine had no answer by the deadline; what comes later is thrown away."""
+
+
+class EngineOverloaded(EngineFailed):
+    """Too many questions wait already; said at once, so that the fallback has all the time."""
+
+
+class EngineUnfit(DoseflowError):
+    """An engine cannot run on this machine: a library, a device or a built file is missing; the text says which."""
 
 
 class GatewayFailed(DoseflowError):

@@ -72,8 +72,8 @@ def plan_state(
     with stopwatch.stage("feasible"):
         outcome = planner.feasible(state, forecast, proposal)
         plan = outcome if isinstance(outcome, Plan) else hold_everything(state, outcome)
-        why = failure or proposal.why_this_planner
-        plan = replace(plan, why_this_planner=why) if why else plan
+        why = plan.why_this_planner or failure or proposal.why_this_planner
+        plan = replace(plan, why_this_planner=why, made_by=_made_by(plan.planner, why, proposal.made_by))
     with stopwatch.stage("orders"):
         new_orders, withdrawn = orders_from_difference(plan, open_orders, cycle_id)
     return Cycle(
@@ -96,6 +96,12 @@ def propose(policy: Policy, state: CityState, forecast: ArrivalForecast) -> tupl
         return policy(state, forecast), ""
     except Exception as error:  # noqa: BLE001 - the boundary of the policy: a city gets an answer every cycle
         return Proposal("hold", ()), f"{policy.name} failed: {type(error).__name__}: {error}"
+
+
+def _made_by(planner: str, why_another: str, model: str) -> str:
+    if why_another:
+        return f"{planner}, since {why_another}" + (f" (asked: {model})" if model else "")
+    return f"{planner}, which the settings choose" + (f", with {model}" if model else "")
 
 
 def hold_everything(state: CityState, infeasible: Infeasible) -> Plan:

@@ -16,6 +16,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from doseflow.circuit_breaker import BreakerParams
 from doseflow.dispatch.relay import RelayParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
@@ -23,6 +24,8 @@ from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.rules_policy import RulesParams
+from doseflow.serve.engine_params import EngineParams
+from doseflow.serve.release_gates import ReleaseParams
 
 DEFAULT_FILE = "doseflow.toml"
 FILE_VARIABLE = "DOSEFLOW_SETTINGS"
@@ -79,8 +82,18 @@ class BundleSettings(BaseModel):
     """Folder of the arrival net's bundle; not set is the one that comes with doseflow."""
     policy: Annotated[str, MinLen(1)] | None = None
     """Folder of the site value net's bundle; not set is the one that comes with doseflow."""
-    num_threads: Annotated[int, Ge(1), Le(16)] = 1
-    """Threads of one run of a net."""
+
+
+class ModelSettings(BaseModel):
+    """Where released models are kept, and whose signature they need; without a folder the bundles above answer."""
+
+    model_config = _STRICT_SECTION
+    folder: Annotated[str, MinLen(1)] | None = None
+    """Folder of the model store, which `doseflow models` fills."""
+    trusted_keys: Annotated[str, MinLen(1)] | None = None
+    """File of the public keys whose signatures count, one line each: owner and key."""
+    allow_unsigned: bool = False
+    """Whether models that nobody has signed may be used; a wrong signature is refused all the same."""
 
 
 class Settings(BaseSettings):
@@ -104,6 +117,10 @@ class Settings(BaseSettings):
     forecaster: Annotated[str, MinLen(1)] = "bookings_first"
     """learned (a trained net), bookings_first, seasonal_naive or last_value."""
     bundles: BundleSettings = Field(default_factory=BundleSettings)
+    breaker: BreakerParams = Field(default_factory=BreakerParams)
+    models: ModelSettings = Field(default_factory=ModelSettings)
+    release: ReleaseParams = Field(default_factory=ReleaseParams)
+    engines: EngineParams = Field(default_factory=EngineParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
     tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)

@@ -45,6 +45,8 @@ class ArrivalForecast:
         none.
     why_this_forecaster
         Empty unless another forecaster than the chosen one answered.
+    made_by
+        Which models were asked and why those; empty where the forecaster has none.
     """
 
     made_at: datetime
@@ -54,3 +56,4 @@ class ArrivalForecast:
     basis: IntArray
     paths_people: FloatArray | None = None
     why_this_forecaster: str = ""
+    made_by: str = ""

@@ -14,12 +14,14 @@ class Proposal:
     """
     What a policy would like. It may break any rule.
 
-    `why_this_planner` is empty unless another planner than the chosen one answered.
+    `why_this_planner` is empty unless another planner than the chosen one answered; `made_by` says which model was
+    asked and why that one, empty where the planner has none.
     """
 
     planner: str
     decisions: tuple[Decision, ...]
     why_this_planner: str = ""
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Plan:
     What is allowed.
 
     `dropped` are the proposed decisions that were not allowed, with the rule that stopped each; `soft_violations` the
-    breaches of soft rules that remain. `why_this_planner` is empty unless another planner than the chosen one answered.
+    breaches of soft rules that remain. `why_this_planner` is empty unless another planner than the chosen one answered;
+    `made_by` always says who made the plan, with which model, and why.
     """
 
     planner: str
@@ -79,6 +82,7 @@ class Plan:
     dropped: tuple[PlannedDecision, ...] = ()
     soft_violations: tuple[Violation, ...] = ()
     why_this_planner: str = ""
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ and the network are left out.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -77,10 +77,12 @@ class DayPlay:
         self.sent_reports: list[bytes] = []
         """Reports of the latest period, as they left the sites."""
 
-    def play(self, until: datetime) -> PlayedDay:
-        """Play until the last site is empty, or until a moment if that comes first."""
+    def play(self, until: datetime, on_cycle: Callable[[Cycle], None] | None = None) -> PlayedDay:
+        """Play until the last site is empty, or until a moment if that comes first; `on_cycle` sees every cycle."""
         while not self._city.is_over and self._city.now < until:
-            self.play_period()
+            cycle = self.play_period()
+            if on_cycle is not None:
+                on_cycle(cycle)
         notes = self._notes
         planning = PlanningRecord(
             np.array(notes.decision_milliseconds), notes.referee_violations, notes.fallbacks, notes.people_moved

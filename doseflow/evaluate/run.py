@@ -66,7 +66,7 @@ def _played(run: Run, settings: Settings) -> Row:
     history = history_of(city.city, city.past_weeks_arrivals(), city.now)
     starts_at = city.now_local
     play = DayPlay(city, planner, history, step_params(city.city, assumed), settings.intake)
-    played = play.play(until=_window_end(scenario, city))
+    played = play.play(until=window_end(scenario, city))
     return {
         "measures": measures_of_day(played.record, played.planning, city.city),
         "starts_at_minute": starts_at.hour * 60 + starts_at.minute,
@@ -75,5 +75,6 @@ def _played(run: Run, settings: Settings) -> Row:
     }
 
 
-def _window_end(scenario: Scenario, city: SimulatedCity) -> datetime:
+def window_end(scenario: Scenario, city: SimulatedCity) -> datetime:
+    """The moment of a day after which nothing of a scenario is judged."""
     return datetime.combine(city.now_local.date(), scenario.window.ends_at, city.now_local.tzinfo)

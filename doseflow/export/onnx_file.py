@@ -13,21 +13,29 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-OPSET = 18
+from doseflow.serve.manifest import OPSET
+
 BATCH_AXIS, SITE_AXIS = "B", "S"
 
 
 def onnx_bytes(
-    net: nn.Module, example: Mapping[str, NDArray[np.generic]], outputs: Sequence[str], no_batch: Sequence[str] = ()
+    net: nn.Module,
+    example: Mapping[str, NDArray[np.generic]],
+    outputs: Sequence[str],
+    no_batch: Sequence[str] = (),
+    *,
+    fold_constants: bool = True,
 ) -> bytes:
     """
-    The ONNX file of a net.
+    The ONNX file of a net as torch writes it.
 
     Parameters
     ----------
     example
         Inputs by name, in the order that the net takes them. Their first axis is B and their second S; those named in
         `no_batch` begin with S.
+    fold_constants
+        False writes every operation as it is traced, nothing computed beforehand: the raw export.
     """
     tensors = tuple(torch.as_tensor(array) for array in example.values())
     free = {
@@ -45,6 +53,7 @@ def onnx_bytes(
             output_names=list(outputs),
             dynamic_axes=free,
             opset_version=OPSET,
+            do_constant_folding=fold_constants,
             dynamo=False,
         )
         return file.read_bytes()

@@ -30,6 +30,20 @@ from doseflow.units import MINUTES_PER_HOUR, PERIOD_MINUTES
 NET_INPUTS_VERSION = 100 + FEATURES_SCHEMA_VERSION
 """Raised whenever channels, order or scales change: a net made for another version must not be fed."""
 
+NET_INPUT_AXES = {
+    "recent": "B S T F",
+    "ahead": "B S T F",
+    "candidates": "B S T M",
+    "candidates_known": "B S T M",
+    "site": "B S F",
+    "rest_doses": "B S",
+    "site_mask": "B S",
+    "neighbour_idx": "S N",
+    "neighbour_travel": "S N",
+    "neighbour_known": "S N",
+}
+"""Axes of each array, in the order that the net takes them; T of `recent` is as many periods back as `ahead` looks."""
+
 CANDIDATES = ("booked", "past_weeks", "lately")
 RECENT_CHANNELS = (
     "arrivals_known",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import structlog
 
@@ -24,8 +26,10 @@ from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
+from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
+from doseflow.telemetry.deadline import deadline_at
 from doseflow.telemetry.metrics import Metrics, make_metrics
 from doseflow.telemetry.stopwatch import Stopwatch
 from doseflow.telemetry.tracing import span, tell_span
@@ -49,6 +53,14 @@ class LiveCity:
 
     Parameters
     ----------
+    releases
+        By net, what judges the release of its models.
+    after_cycle
+        Called with each cycle once it is stored, one after another; quick, since the next cycle waits for them.
+    answer_seconds
+        Time from a cycle's start in which nets must have answered; None is any.
+    why_engines_rest
+        Why a net cannot be asked just now, empty where all can.
     metrics
         What is counted; the same that the engines of the planner are counted by.
     tellers
@@ -67,6 +79,10 @@ class LiveCity:
         history: ArrivalHistory,
         intake: IntakeParams,
         feed: EventFeed,
+        releases: Mapping[str, ReleaseDesk[Any]] | None = None,
+        after_cycle: Sequence[Callable[[Cycle], None]] = (),
+        answer_seconds: float | None = None,
+        why_engines_rest: Callable[[], str] = lambda: "",
         metrics: Metrics | None = None,
         tellers: Sequence[Callable[[Metrics], None]] = (),
     ) -> None:
@@ -76,9 +92,13 @@ class LiveCity:
         self.outbox = outbox
         self.clock = clock
         self.feed = feed
+        self.releases = releases or {}
+        self._after_cycle = after_cycle
         self._planner = planner
         self._history = history
         self._intake = intake
+        self._answer_seconds = answer_seconds
+        self.why_engines_rest = why_engines_rest
         self._cycle_lock = threading.Lock()
         self._pending_lock = threading.Lock()
         plans.save_city(city)
@@ -157,7 +177,8 @@ class LiveCity:
         with self._pending_lock:
             taken, self._pending = self._pending, []
         try:
-            cycle = self._plan(taken, Stopwatch(self.clock))
+            with deadline_at(self._answer_seconds and time.monotonic() + self._answer_seconds):
+                cycle = self._plan(taken, Stopwatch(self.clock))
         except BaseException:
             with self._pending_lock:
                 self._pending = taken + self._pending
@@ -179,7 +200,15 @@ class LiveCity:
         self.watch.look(cycle.state)
         self.models.look(cycle)
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
+        self._look_back(cycle)
         return cycle
+
+    def _look_back(self, cycle: Cycle) -> None:
+        for look in self._after_cycle:
+            try:
+                look(cycle)
+            except Exception:  # the boundary of what looks back: the cycle is stored and stands
+                log.exception("look_back_failed", cycle_id=cycle.cycle_id)
 
     def _plan(self, taken: Sequence[ReceivedReport], stopwatch: Stopwatch) -> Cycle:
         as_of = self.clock.now()

@@ -22,6 +22,8 @@ from doseflow.units import PERIOD_MINUTES
 NUM_STEPS = len(GRID_MINUTES)
 SITE_VIEW_VERSION = 202
 """Raised whenever the features, the values that are asked for, or the order or scale of either change."""
+SITE_VIEW_AXES = "S F"
+"""Axes of the features."""
 NUM_VIEW_FEATURES = NUM_STEPS * (1 + NUM_ROLES + OBSERVATION_IDX) + 15
 _LOG_SCALE = 3.0
 _MOST_MINUTES = 240.0

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doseflow import __version__
-from doseflow.errors import ModelWrong
-from doseflow.export.onnx_check import largest_difference
-from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
-from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
+from doseflow.export.exported_net import exported_net
+from doseflow.export.onnx_file import outputs_of
+from doseflow.export.precision_policy import lowest_precision_of
+from doseflow.forecast.net_inputs import BUCKETS, NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.networks.arrival_net import input_names
-from doseflow.serve.bundle import GOLDEN_TOLERANCE, write_bundle
-from doseflow.serve.manifest import Manifest
+from doseflow.serve.bundle import write_bundle
+from doseflow.serve.manifest import OPSET, Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.forecaster import QUICK, ForecasterParams, Trained
 from doseflow.train.training_days import TOPOLOGY, DayOrder, TrainingDay, training_day
 
-OUTPUTS = ("arrivals_people", "doses_rest_of_day")
+OUTPUT_AXES = {"arrivals_people": "B S T Q", "doses_rest_of_day": "B S Q"}
+OUTPUTS = tuple(OUTPUT_AXES)
 GOLDEN_SEED, GOLDEN_CYCLES = 900_001, 3
 
 
@@ -34,13 +35,12 @@ def write_forecaster_bundle(trained: Trained, folder: Path) -> Manifest:
         ONNX Runtime does not answer as the net does.
     """
     inputs = golden_inputs(training_day(DayOrder(GOLDEN_SEED, stride=40, missing_share=0.05)))
-    model = onnx_bytes(trained.net, inputs, OUTPUTS, no_batch=TOPOLOGY)
-    difference = largest_difference(trained.net, model, inputs, OUTPUTS, no_batch=TOPOLOGY)
-    if not difference <= GOLDEN_TOLERANCE:
-        raise ModelWrong(f"model.onnx: must be within {GOLDEN_TOLERANCE} of the net, got {difference:.2g}")
+    exported = exported_net(trained.net, inputs, OUTPUTS, TOPOLOGY)
     facts = facts_of(trained)
-    facts["metrics"] = trained.metrics | {"onnx_largest_difference": difference}
-    return write_bundle(folder, model, inputs, outputs_of(trained.net, inputs, OUTPUTS), facts)
+    facts["metrics"] = trained.metrics | {"onnx_largest_difference": exported.largest_difference}
+    weights = {name: tensor.detach().cpu().numpy() for name, tensor in trained.net.state_dict().items()}
+    golden_outputs = outputs_of(trained.net, inputs, OUTPUTS)
+    return write_bundle(folder, exported.model, inputs, golden_outputs, facts, weights=weights)
 
 
 def golden_inputs(day: TrainingDay) -> dict[str, NDArray[Any]]:
@@ -71,6 +71,8 @@ def facts_of(trained: Trained) -> dict[str, Any]:
         "metrics": trained.metrics,
         "opset": OPSET,
         "max_sites": BUCKETS[-1],
+        "axes": NET_INPUT_AXES | OUTPUT_AXES,
+        "lowest_precision": lowest_precision_of(OUTPUTS),
     }
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from doseflow import __version__
-from doseflow.errors import ModelWrong
-from doseflow.export.onnx_check import largest_difference
-from doseflow.export.onnx_file import OPSET, onnx_bytes, outputs_of
+from doseflow.export.exported_net import exported_net
+from doseflow.export.onnx_file import outputs_of
+from doseflow.export.precision_policy import lowest_precision_of
 from doseflow.policy.site_values import FEATURES_INPUT, VALUES_OUTPUT
-from doseflow.policy.site_view import SITE_VIEW_VERSION
-from doseflow.serve.bundle import GOLDEN_TOLERANCE, write_bundle
-from doseflow.serve.manifest import Manifest
+from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
+from doseflow.serve.bundle import write_bundle
+from doseflow.serve.manifest import OPSET, Manifest
 from doseflow.simulate.scenario_file import packaged_scenarios
 from doseflow.train.policy import QUICK, PolicyParams, TrainedPolicy
 from doseflow.train.site_days import Rows, ViewOrder, rows_of_day
@@ -36,13 +36,12 @@ def write_policy_bundle(trained: TrainedPolicy, folder: Path, golden: Rows | Non
     rows = rows_of_day(GOLDEN_ORDER) if golden is None else golden
     num_rows = len(rows[FEATURES_INPUT])
     inputs = {FEATURES_INPUT: rows[FEATURES_INPUT][:: max(1, num_rows // NUM_GOLDEN_SITES)][:NUM_GOLDEN_SITES]}
-    model = onnx_bytes(trained.net, inputs, (VALUES_OUTPUT,), no_batch=_ROWS_ALONE)
-    difference = largest_difference(trained.net, model, inputs, (VALUES_OUTPUT,), no_batch=_ROWS_ALONE)
-    if not difference <= GOLDEN_TOLERANCE:
-        raise ModelWrong(f"model.onnx: must be within {GOLDEN_TOLERANCE} of the net, got {difference:.2g}")
+    exported = exported_net(trained.net, inputs, (VALUES_OUTPUT,), _ROWS_ALONE)
     facts = facts_of(trained.params)
-    facts["metrics"] = trained.metrics | {"onnx_largest_difference": difference}
-    return write_bundle(folder, model, inputs, outputs_of(trained.net, inputs, (VALUES_OUTPUT,)), facts)
+    facts["metrics"] = trained.metrics | {"onnx_largest_difference": exported.largest_difference}
+    weights = {name: tensor.detach().cpu().numpy() for name, tensor in trained.net.state_dict().items()}
+    golden_outputs = outputs_of(trained.net, inputs, (VALUES_OUTPUT,))
+    return write_bundle(folder, exported.model, inputs, golden_outputs, facts, weights=weights)
 
 
 def facts_of(params: PolicyParams) -> dict[str, Any]:
@@ -59,6 +58,8 @@ def facts_of(params: PolicyParams) -> dict[str, Any]:
         },
         "opset": OPSET,
         "max_sites": MAX_SITES,
+        "axes": {FEATURES_INPUT: SITE_VIEW_AXES, VALUES_OUTPUT: "S V"},
+        "lowest_precision": lowest_precision_of((VALUES_OUTPUT,)),
     }
 
 

@@ -12,7 +12,20 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from doseflow.live.live_city import LiveCity
-from doseflow.web import anomalies, commands, cycles, drift, events, health, metrics, orders, plans, reports, sites
+from doseflow.web import (
+    anomalies,
+    commands,
+    cycles,
+    drift,
+    events,
+    health,
+    metrics,
+    models,
+    orders,
+    plans,
+    reports,
+    sites,
+)
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
 from doseflow.web.door_checks import LOOPBACK_HOSTS, DoorChecks
@@ -23,7 +36,7 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands)
+ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
 
 
 def create_app(

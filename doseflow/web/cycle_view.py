@@ -16,7 +16,8 @@ class CycleAnswer:
     One cycle.
 
     `orders` counts the orders that the cycle made; `plan_id` names its plan; `infeasible` is set where no plan was
-    allowed; `total_milliseconds` is the sum of the stages.
+    allowed; `total_milliseconds` is the sum of the stages. `made_by` says who made the plan, with which model and why,
+    `forecast_made_by` which models forecast; null after a restart, where only the plan itself tells it.
     """
 
     cycle_id: str
@@ -25,7 +26,9 @@ class CycleAnswer:
     completed_at: datetime
     planner: str
     why_this_planner: str
+    made_by: str | None
     forecaster: str
+    forecast_made_by: str | None
     repair_path: str
     repair_distance: float | None
     infeasible: Infeasible | None
@@ -63,7 +66,9 @@ def cycle_answer(cycle: Cycle) -> CycleAnswer:
         completed_at=cycle.started_at + timedelta(milliseconds=total),
         planner=cycle.plan.planner,
         why_this_planner=cycle.plan.why_this_planner,
+        made_by=cycle.plan.made_by,
         forecaster=cycle.forecast.forecaster,
+        forecast_made_by=cycle.forecast.made_by,
         repair_path=cycle.plan.repair_path,
         repair_distance=cycle.plan.distance,
         infeasible=cycle.infeasible,
@@ -88,7 +93,9 @@ def kept_cycle_answer(record: dict[str, Any]) -> CycleAnswer:
         completed_at=datetime.fromisoformat(record["completed_at"]),
         planner=record["planner"],
         why_this_planner=record["why_this_planner"],
+        made_by=None,
         forecaster=record["forecaster"],
+        forecast_made_by=None,
         repair_path=record["repair_path"],
         repair_distance=None,
         infeasible=None if record["infeasible"] is None else Infeasible(**record["infeasible"]),

@@ -58,13 +58,14 @@ def healthz(living: AskLiving) -> JsonAnswer:
 @router.get("/readyz", responses={200: {"model": ReadinessAnswer}, **documented(STORE_UNAVAILABLE)})
 def readyz(living: AskLiving) -> JsonAnswer:
     """
-    Whether reports can be taken: the store can be written.
+    Whether reports can be taken: the store can be written. The doors open only after every net has given its golden
+    answers and is warm.
 
-    A first cycle that has not run, a late one, or one that a fallback answered is told and does not make the service
-    unready: a report is safe with it, and the next cycle takes it.
+    A first cycle that has not run, a late one, one that a fallback answered, or an engine that is being started anew is
+    told and does not make the service unready: a report is safe with it, and the next cycle takes it.
     """
-    store = _check_store(living)
-    checks = [store, _check_cycle(living), *_check_models(living)]
+    store, rests = _check_store(living), living.live.why_engines_rest()
+    checks = [store, _check_cycle(living), Check("engines", not rests, rests), *_check_models(living)]
     if store.ok:
         return JsonAnswer(ReadinessAnswer(True, checks))
     problem = problem_document(STORE_UNAVAILABLE, store.reason, ready=False, checks=checks)

@@ -8,8 +8,9 @@ onnx = pytest.importorskip("onnx")
 
 from export_samples import OUTPUTS, TOPOLOGY, city_inputs, plain_only  # noqa: E402
 
-from doseflow.export.onnx_check import largest_difference, random_inputs  # noqa: E402
+from doseflow.export.onnx_check import largest_difference  # noqa: E402
 from doseflow.export.onnx_file import outputs_of  # noqa: E402
+from doseflow.export.random_inputs import random_inputs  # noqa: E402
 from doseflow.networks.arrival_net import input_names  # noqa: E402
 from doseflow.serve.onnx_engine import OnnxEngine  # noqa: E402
 

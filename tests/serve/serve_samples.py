@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,11 @@ FACTS: dict[str, Any] = {
     "metrics": {"weighted_quantile_loss": 0.5},
     "opset": 18,
     "max_sites": 4096,
+    "axes": {"x": "B F", "y": "B F", "z": "B"},
 }
 
 
-def toy_model(added: float = 1.0) -> bytes:
-    shape = ["B", 3]
+def toy_model(added: float = 1.0, opset: int = 18, shape: Sequence[str | int] = ("B", 3)) -> bytes:
     graph = helper.make_graph(
         [
             helper.make_node("Add", ["x", "added"], ["sum"]),
@@ -36,17 +37,17 @@ def toy_model(added: float = 1.0) -> bytes:
             helper.make_node("ReduceSum", ["y", "axis"], ["z"], keepdims=0),
         ],
         "toy",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))],
         [
-            helper.make_tensor_value_info("y", TensorProto.FLOAT, shape),
-            helper.make_tensor_value_info("z", TensorProto.FLOAT, ["B"]),
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, list(shape)),
+            helper.make_tensor_value_info("z", TensorProto.FLOAT, [shape[0]]),
         ],
         [
             helper.make_tensor("added", TensorProto.FLOAT, [1], [added]),
             helper.make_tensor("axis", TensorProto.INT64, [1], [-1]),
         ],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     onnx.checker.check_model(model)
     return model.SerializeToString()
 
@@ -86,7 +87,7 @@ def toy_arrival_net() -> bytes:
         ],
         "toy_arrivals",
         [
-            helper.make_tensor_value_info("candidates", TensorProto.FLOAT, ["B", "S", HORIZON_PERIODS, "M"]),
+            helper.make_tensor_value_info("candidates", TensorProto.FLOAT, ["B", "S", HORIZON_PERIODS, 3]),
             helper.make_tensor_value_info("rest_doses", TensorProto.FLOAT, ["B", "S"]),
         ],
         [
@@ -111,6 +112,12 @@ def arrival_bundle(folder: Path, **facts: Any) -> Path:
         "arrivals_people": candidates.max(axis=-1, keepdims=True) * SPREAD,
         "doses_rest_of_day": rest_doses[..., None] * SPREAD,
     }
-    told = FACTS | {"name": "toy_arrivals", "feature_schema_version": NET_INPUTS_VERSION} | facts
+    axes = {
+        "candidates": "B S T M",
+        "rest_doses": "B S",
+        "arrivals_people": "B S T Q",
+        "doses_rest_of_day": "B S Q",
+    }
+    told = FACTS | {"name": "toy_arrivals", "feature_schema_version": NET_INPUTS_VERSION, "axes": axes} | facts
     write_bundle(folder, toy_arrival_net(), {"candidates": candidates, "rest_doses": rest_doses}, golden, told)
     return folder

@@ -91,11 +91,11 @@ def test_a_model_for_other_inputs_is_refused(make_bundle):
     assert open_bundle(folder).manifest.feature_schema_version == 6
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 1, 3, "2", None])
 def test_another_format_is_refused_before_anything_else_of_it_is_read(make_bundle, version):
     folder = make_bundle()
     rewrite(folder, format_version=version, files=None, colour="red")
-    with pytest.raises(ModelWrong, match="format_version must be 1, got"):
+    with pytest.raises(ModelWrong, match=r"format_version must be 2, got .*must be exported anew"):
         open_bundle(folder)
 
 
@@ -104,12 +104,15 @@ def test_another_format_is_refused_before_anything_else_of_it_is_read(make_bundl
     [
         ({"colour": "red"}, "colour: extra inputs are not permitted"),
         ({"licence": None}, "licence: field required"),
-        ({"opset": 0}, "opset: input should be greater than or equal to 1"),
+        ({"opset": 17}, "opset: input should be greater than or equal to 18"),
+        ({"opset": 19}, "opset: input should be less than or equal to 18"),
         ({"metrics": {"loss": "low"}}, "metrics.loss"),
         ({"name": "../toy"}, "name: string should match"),
         ({"files": {}}, r"files must be \['golden.npz', 'model.onnx'\], got \[\]"),
-        ({"inputs": ["w"]}, r"inputs must be \['w'\], got \['x'\]"),
-        ({"outputs": ["y"]}, r"outputs must be \['y'\], got \['y', 'z'\]"),
+        ({"inputs": ["w"]}, r"axes must be those of \['w', 'y', 'z'\], got \['x', 'y', 'z'\]"),
+        ({"inputs": ["w"], "axes": {"w": "B F", "y": "B F", "z": "B"}}, r"inputs must be \['w'\], got \['x'\]"),
+        ({"outputs": ["y"], "axes": {"x": "B F", "y": "B F"}}, r"outputs must be \['y'\], got \['y', 'z'\]"),
+        ({"variants": []}, "variants: tuple should have at least 1 item"),
     ],
 )
 def test_a_manifest_that_breaks_its_schema_is_refused_by_field(make_bundle, changes, sentence):
@@ -121,7 +124,7 @@ def test_a_manifest_that_breaks_its_schema_is_refused_by_field(make_bundle, chan
 
 @pytest.mark.parametrize("text", [b"[]", b"3", b"null"])
 def test_a_manifest_that_is_no_object_is_refused(text):
-    with pytest.raises(ModelWrong, match="format_version must be 1, got None"):
+    with pytest.raises(ModelWrong, match="format_version must be 2, got None"):
         read_manifest(text)
 
 
@@ -149,8 +152,21 @@ def test_golden_arrays_are_never_unpickled(make_bundle):
 
 
 def test_a_model_that_is_no_onnx_is_said_so(make_bundle):
-    with pytest.raises(ModelWrong, match=r"model.onnx: ONNX Runtime cannot open it"):
+    with pytest.raises(ModelWrong, match=r"model.onnx: must be an ONNX file"):
         open_model(make_bundle(model=b"not a model at all"))
+
+
+def test_a_model_with_an_operator_that_is_none_is_said_so(make_bundle):
+    with pytest.raises(ModelWrong, match=r"model.onnx: ONNX Runtime cannot open it"):
+        open_model(make_bundle(model=toy_model().replace(b"Relu", b"Rulu")))
+
+
+def test_weights_that_were_changed_and_sealed_anew_fail_the_golden_check(make_bundle):
+    folder = make_bundle()
+    sealed(folder, "model.onnx", toy_model(added=1.01))
+    open_bundle(folder)
+    with pytest.raises(ModelWrong, match="golden check: y of engine onnx_cpu is off"):
+        open_model(folder)
 
 
 def test_a_whole_model_that_answers_otherwise_fails_the_golden_check(make_bundle):

@@ -10,6 +10,7 @@ from serve_samples import SPREAD, arrival_bundle
 from structlog.testing import capture_logs
 
 from doseflow.bootstrap import make_planner, open_city, open_forecaster
+from doseflow.circuit_breaker import BreakerParams
 from doseflow.doctor import examine
 from doseflow.domain.forecast import ForecastBasis
 from doseflow.errors import ModelWrong, SettingsWrong
@@ -81,7 +82,7 @@ def looked_at(settings, folder):
 def test_the_doctor_says_that_the_net_answers_as_it_should(settings, tmp_path):
     finding = looked_at(settings, tmp_path)
     assert finding.is_good
-    assert finding.found.startswith("toy_arrivals, golden answers within ")
+    assert finding.found.startswith("toy_arrivals, onnx_cpu in fp32, golden answers within ")
 
 
 @pytest.mark.parametrize("forecaster", ["learned", "bookings_first"])
@@ -147,7 +148,8 @@ def test_a_day_is_played_with_the_net_and_its_failures_are_counted(settings, tmp
 @contextlib.contextmanager
 def living_city(settings, folder):
     """A small simulated city and its living system, one cycle done."""
-    settings = settings.model_copy(update={"store": StoreSettings(url=f"sqlite:///{folder / 'city.sqlite'}")})
+    store, patient = StoreSettings(url=f"sqlite:///{folder / 'city.sqlite'}"), BreakerParams(deadline_milliseconds=5000)
+    settings = settings.model_copy(update={"store": store, "breaker": patient})
     city = SimulatedCity.from_name("synthetic:6", seed=3)
     city.advance(60)
     clock = SimulatedClock(city.now)

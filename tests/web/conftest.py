@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import httpx
 import pytest
@@ -59,11 +60,11 @@ def made_city(name: str, seed: int) -> SimulatedCity:
 def make_city(tmp_path) -> Iterator[Callable[[], PlayedCity]]:
     opened: list[OpenCity] = []
 
-    def make(name: str = "synthetic:6", seed: int = 1) -> PlayedCity:
+    def make(name: str = "synthetic:6", seed: int = 1, **sections: Any) -> PlayedCity:
         city = copy.deepcopy(made_city(name, seed))
         clock = SimulatedClock(city.now)
         store = StoreSettings(url=f"sqlite:///{tmp_path / f'{len(opened)}.sqlite'}")
-        opened.append(open_city(Settings(store=store), clock=clock, city=city.city))
+        opened.append(open_city(Settings(store=store, **sections), clock=clock, city=city.city))
         return PlayedCity(opened[-1], city, clock)
 
     yield make

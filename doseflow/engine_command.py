@@ -1,0 +1,122 @@
+"""`doseflow engine build|inspect|verify`: engine files of TensorRT, made, looked into, and held to golden answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from doseflow.errors import EngineFailed, EngineUnfit, InputWrong, ModelWrong
+from doseflow.serve.precision import PRECISIONS, Precision
+from doseflow.serve.tensorrt.library import BACKENDS, Backend
+
+PACKAGED = ("forecaster", "policy")
+MOST_CITIES = 32
+_Choice = TypeVar("_Choice", Backend, Precision)
+
+engine = typer.Typer(help="Engines of TensorRT; see docs/guides/tensorrt.md.", no_args_is_help=True)
+out = Console(soft_wrap=True)
+err = Console(stderr=True, soft_wrap=True)
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of an engine, or of several.")]
+
+
+@engine.command("build")
+def engine_build(
+    out_path: Annotated[Path, typer.Option("--out", help="Each net gets a folder in it.")],
+    backend: Annotated[str, typer.Option(help="tensorrt-rtx builds without a card; tensorrt for the card here.")] = (
+        "tensorrt-rtx"
+    ),
+    precision: Annotated[str, typer.Option(help="fp32, fp16 or int8; the bundle must have it.")] = "fp32",
+    compute_capability: Annotated[str, typer.Option(help="Cards, for tensorrt-rtx.")] = "7.5,8.6,8.9",
+    bundle: Annotated[
+        list[str] | None, typer.Option(help="forecaster, policy or a bundle's folder; repeat it. Both when left out.")
+    ] = None,
+    sites: Annotated[int, typer.Option(min=1, max=4096, help="Sites of the bucket.")] = 256,
+    batch: Annotated[str, typer.Option(help="Cities of each engine.")] = "1,8,32",
+    one_engine: Annotated[bool, typer.Option("--one-engine", help="One engine for every batch in between.")] = False,
+) -> None:
+    """Build a bundle's nets."""
+    from doseflow.serve.bundle import open_bundle
+    from doseflow.serve.opened_model import PACKAGED_BUNDLES
+    from doseflow.serve.tensorrt.engine_tables import print_engines
+    from doseflow.serve.tensorrt.net_build import BuildParams, build_net
+
+    params = BuildParams(
+        _one_of("--backend", backend, BACKENDS),
+        _one_of("--precision", precision, PRECISIONS),
+        tuple(compute_capability.split(",")),
+        sites,
+        _batches(batch),
+        one_engine,
+    )
+    for name in bundle or PACKAGED:
+        opened = open_bundle(PACKAGED_BUNDLES / name if name in PACKAGED else Path(name))
+        target = out_path / f"{opened.manifest.name}-{params.precision}"
+        manifest = build_net(opened, params, target, lambda text: err.print(text, markup=False, highlight=False))
+        print_engines(target, manifest, out)
+
+
+@engine.command("inspect")
+def engine_inspect(
+    folder: Folder, kernels: Annotated[bool, typer.Option("--kernels", help="Every kernel by name.")] = False
+) -> None:
+    """List layers, fusions, sizes and memory on the card; needs neither card nor library."""
+    import orjson
+
+    from doseflow.serve.tensorrt.engine_folder import open_engine_folder
+    from doseflow.serve.tensorrt.engine_manifest import LAYERS_FILE
+    from doseflow.serve.tensorrt.engine_tables import print_engines, print_kernels
+
+    for one in _folders(folder):
+        opened = open_engine_folder(one)
+        print_engines(one, opened.manifest, out)
+        for name, told in orjson.loads(opened.contents[LAYERS_FILE]).items():
+            print_kernels(name, told["kernels"], out, every=kernels)
+
+
+@engine.command("verify")
+def engine_verify(folder: Folder) -> None:
+    """Run the golden inputs on the card; exit 1 where an answer is off or there is no card that can."""
+    from doseflow.serve.tensorrt.opened_folder import verify_folder
+
+    is_good = True
+    for one in _folders(folder):
+        try:
+            difference = verify_folder(one)
+        except (EngineUnfit, EngineFailed, ModelWrong) as error:
+            is_good = False
+            err.print(f"{one.name}: {error}", markup=False, highlight=False)
+            continue
+        out.print(f"{one.name}: golden answers within {difference:.1e}", highlight=False)
+    if not is_good:
+        raise typer.Exit(1)
+
+
+def _folders(folder: Path) -> Sequence[Path]:
+    from doseflow.serve.tensorrt.engine_folder import engine_folders
+
+    found = engine_folders(folder)
+    if not found:
+        raise InputWrong(f"{folder}: there is no engine in it; `doseflow engine build --out {folder}` makes one")
+    return found
+
+
+def _one_of(option: str, given: str, allowed: Sequence[_Choice]) -> _Choice:
+    for one in allowed:
+        if one == given:
+            return one
+    raise InputWrong(f"{option}: must be one of {', '.join(allowed)}, got {given!r}")
+
+
+def _batches(given: str) -> tuple[int, ...]:
+    try:
+        batches = tuple(sorted({int(part) for part in given.split(",")}))
+    except ValueError as error:
+        raise InputWrong(f"--batch: must be numbers with commas between, got {given!r}") from error
+    if not 1 <= batches[0] <= batches[-1] <= MOST_CITIES:
+        raise InputWrong(f"--batch: must lie in 1..{MOST_CITIES}, got {given!r}")
+    return batches

@@ -1,0 +1,207 @@
+"""
+The nets of a living city: opened from the settings or from the model store, guarded, released and tried.
+
+What answers a city cannot wait, so every net here has a breaker and a deadline. Offline, where the same state must give
+the same plan however slow the machine is, `bootstrap.make_planner` has neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from doseflow.circuit_breaker import CircuitBreaker
+from doseflow.domain.cycle import Cycle
+from doseflow.domain.forecast import HORIZON_PERIODS, QUANTILE_LEVELS
+from doseflow.forecast.bookings_first import BookingsFirst
+from doseflow.forecast.learned_forecast import LearnedForecast, checked_quantiles
+from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION, net_inputs
+from doseflow.live.beside import Beside
+from doseflow.live.forecaster_trial import ForecasterTrial
+from doseflow.live.policy_trial import PolicyTrial
+from doseflow.live.released_forecaster import ReleasedForecaster
+from doseflow.live.released_policy import ReleasedPolicy
+from doseflow.pipeline import Planner
+from doseflow.policy.learned_policy import LearnedPolicy
+from doseflow.policy.plan_cost import plan_cost_minutes
+from doseflow.policy.site_values import FEATURES_INPUT, checked_values
+from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
+from doseflow.ports import Clock, Engine, Forecaster, Policy
+from doseflow.serve.aliases import PACKAGED
+from doseflow.serve.guarded_engine import AnswerCheck, GuardedEngine
+from doseflow.serve.model_store import ModelStore, require_same_manifest
+from doseflow.serve.net_slot import NetSlot, WarmModel
+from doseflow.serve.opened_model import OpenedModel, open_model
+from doseflow.serve.release_desk import ReleaseDesk
+from doseflow.serve.signatures import TrustedKeys
+from doseflow.settings import Settings
+
+T = TypeVar("T")
+Arrays = Mapping[str, NDArray[Any]]
+OpenPackaged = Callable[[], OpenedModel]
+
+
+def forecast_can_be_right(inputs: Arrays, outputs: Arrays) -> None:
+    """
+    What every answer of the arrival net must be, about the sites that there are.
+
+    Raises
+    ------
+    EngineFailed
+    """
+    num_sites, num_levels = int(inputs["site_mask"].sum()), len(QUANTILE_LEVELS)
+    checked_quantiles(outputs, "arrivals_people", num_sites, (HORIZON_PERIODS, num_levels))
+    checked_quantiles(outputs, "doses_rest_of_day", num_sites, (num_levels,))
+
+
+def values_can_be_right(inputs: Arrays, outputs: Arrays) -> None:
+    """
+    What every answer of the site value net must be.
+
+    Raises
+    ------
+    EngineFailed
+    """
+    checked_values(outputs, len(inputs[FEATURES_INPUT]))
+
+
+@dataclass(frozen=True)
+class NetKind:
+    """What a net must fit: the arrays that it is fed, and what its answers must be."""
+
+    feature_schema_version: int
+    input_axes: Mapping[str, str]
+    check: AnswerCheck
+
+
+NET_TO_KIND: Mapping[str, NetKind] = {
+    "forecaster": NetKind(NET_INPUTS_VERSION, NET_INPUT_AXES, forecast_can_be_right),
+    "policy": NetKind(SITE_VIEW_VERSION, {FEATURES_INPUT: SITE_VIEW_AXES}, values_can_be_right),
+}
+
+
+def learned_policy(settings: Settings, engine: Engine) -> Policy:
+    """The learned policy round an engine."""
+    return LearnedPolicy(engine, settings.rules)
+
+
+def learned_forecast(settings: Settings, engine: Engine, max_sites: int) -> Forecaster:
+    """The learned forecaster round an engine."""
+    inputs_of = partial(net_inputs, params=settings.forecast.bookings)
+    return LearnedForecast(engine, BookingsFirst(settings.forecast), inputs_of, max_sites)
+
+
+def open_model_store(settings: Settings) -> ModelStore | None:
+    """
+    The model store of the settings; None where they name none.
+
+    Raises
+    ------
+    InputWrong
+        The trust file cannot be read.
+    EnvironmentUnfit
+    """
+    models = settings.models
+    if models.folder is None:
+        return None
+    trusted = TrustedKeys.none() if models.trusted_keys is None else TrustedKeys.read(Path(models.trusted_keys))
+    return ModelStore(Path(models.folder), trusted, allows_unsigned=models.allow_unsigned)
+
+
+def open_stored(settings: Settings, store: ModelStore, net: str, digest: str) -> OpenedModel:
+    """
+    Open a model of the store for a net; its files and its signature are checked first.
+
+    Raises
+    ------
+    ModelNotFound, ModelWrong, EngineFailed
+    """
+    kind, model = NET_TO_KIND[net], store.verify(digest)
+    opened = open_model(
+        model.folder,
+        feature_schema_version=kind.feature_schema_version,
+        input_axes=kind.input_axes,
+        params=settings.engines,
+    )
+    require_same_manifest(opened.bundle, model.manifest)
+    return opened
+
+
+@dataclass
+class LiveNets:
+    """The planner of a living city, and what watches the releases of its nets."""
+
+    planner: Planner
+    desks: dict[str, ReleaseDesk[Any]] = field(default_factory=dict)
+    after_cycle: list[Callable[[Cycle], None]] = field(default_factory=list)
+    beside: Beside | None = None
+
+
+def live_nets(settings: Settings, clock: Clock, planner: Planner, packaged: Mapping[str, OpenPackaged]) -> LiveNets:
+    """
+    A planner whose nets are guarded, and follow the releases of the model store.
+
+    Parameters
+    ----------
+    planner
+        The same planner without guards; what no net does stays as it is.
+    packaged
+        By net, what opens the model of the settings.
+
+    Raises
+    ------
+    ModelWrong, EngineFailed, InputWrong, EnvironmentUnfit
+    """
+    nets = LiveNets(planner)
+    uses = {"forecaster": settings.forecaster == "learned", "policy": settings.planner == "learned"}
+    if not any(uses.values()):
+        return nets
+    store = open_model_store(settings)
+    nets.beside = beside = Beside("release")
+    if uses["forecaster"]:
+        slot = _slot("forecaster", settings, clock, store, packaged["forecaster"], partial(_forecaster_of, settings))
+        forecaster, desk = ReleasedForecaster(slot), ReleaseDesk(slot, settings.release)
+        nets.desks["forecaster"] = desk
+        nets.after_cycle.append(ForecasterTrial(forecaster, desk, beside).after_cycle)
+        nets.planner = replace(nets.planner, forecaster=forecaster)
+    if uses["policy"]:
+        slot_of_policy = _slot("policy", settings, clock, store, packaged["policy"], partial(_policy_of, settings))
+        policy = ReleasedPolicy(slot_of_policy, settings.release.block_minutes)
+        desk_of_policy = ReleaseDesk(slot_of_policy, settings.release)
+        nets.desks["policy"] = desk_of_policy
+        trial = PolicyTrial(policy, desk_of_policy, planner.feasible, plan_cost_minutes, beside)
+        nets.after_cycle.append(trial.after_cycle)
+        nets.planner = replace(nets.planner, policy=policy)
+    return nets
+
+
+def _policy_of(settings: Settings, engine: Engine, _opened: OpenedModel) -> Policy:
+    return learned_policy(settings, engine)
+
+
+def _forecaster_of(settings: Settings, engine: Engine, opened: OpenedModel) -> Forecaster:
+    return learned_forecast(settings, engine, opened.bundle.manifest.max_sites)
+
+
+def _slot(
+    net: str,
+    settings: Settings,
+    clock: Clock,
+    store: ModelStore | None,
+    open_packaged: OpenPackaged,
+    answers_of: Callable[[Engine, OpenedModel], T],
+) -> NetSlot[T]:
+    def open_warm(digest: str) -> WarmModel[T]:
+        if digest == PACKAGED or store is None:
+            opened, which = open_packaged(), PACKAGED
+        else:
+            opened, which = open_stored(settings, store, net, digest), digest[:12]
+        guarded = GuardedEngine(opened.door(), CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
+        return WarmModel(digest, f"{opened.bundle.manifest.name} {which}", guarded, answers_of(guarded, opened))
+
+    return NetSlot(net, store, open_warm, clock.now)

@@ -1,0 +1,215 @@
+"""
+NetSlot: the models of one net that are warm in this process, kept as the store's aliases say.
+
+Whoever changes the aliases, in this process or in another, the next cycle sees it: the file is looked at each time. A
+model is opened beside the flow and takes its place when it is warm; until then, and where it cannot be opened, those
+that are there go on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import structlog
+
+from doseflow.errors import DoseflowError, ReleaseRefused
+from doseflow.serve.aliases import PACKAGED, WHOLE_PERMILLE, Aliases, roll_back
+from doseflow.serve.guarded_engine import GuardedEngine
+from doseflow.serve.model_store import ModelStore
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class WarmModel(Generic[T]):
+    """A model that can answer now: `answers` is a policy or a forecaster round its guarded engine."""
+
+    digest: str
+    label: str
+    engine: GuardedEngine
+    answers: T
+
+
+@dataclass(frozen=True)
+class Standing(Generic[T]):
+    """Who answers, as of one moment."""
+
+    aliases: Aliases
+    champion: WarmModel[T]
+    challenger: WarmModel[T] | None
+
+    def is_challengers(self, key: str) -> bool:
+        """Whether what has this key (a district, a block of time) is answered by the challenger, always the same."""
+        return self.challenger is not None and self.drawn(key) < self.aliases.share_permille
+
+    def drawn(self, key: str) -> int:
+        """Number that the key has in this release, 0..999; those below the share are the challenger's."""
+        digest = hashlib.sha256(f"{self.aliases.salt}|{key}".encode()).digest()
+        return int.from_bytes(digest[:8]) % WHOLE_PERMILLE
+
+    @property
+    def share(self) -> str:
+        """The challenger's share in words."""
+        return f"{self.aliases.share_permille / 10:g} %"
+
+
+class NetSlot(Generic[T]):
+    """
+    The models of one net. `refresh` is for the thread of the cycles alone; the rest is thread-safe.
+
+    Parameters
+    ----------
+    store
+        None is a city without a model store: the packaged model answers, always.
+    open_warm
+        Opens the model of a digest, or the packaged one; raises DoseflowError where it cannot answer.
+    now
+        The moment, for the history.
+    """
+
+    def __init__(
+        self,
+        net: str,
+        store: ModelStore | None,
+        open_warm: Callable[[str], WarmModel[T]],
+        now: Callable[[], datetime],
+    ) -> None:
+        self.net, self.store = net, store
+        self._open_warm, self._now = open_warm, now
+        self._warm: dict[str, WarmModel[T]] = {}
+        self._opening: threading.Thread | None = None
+        self._failed: dict[str, str] = {}
+        self._stamp = self._file_stamp()
+        aliases = self._aliases()
+        self.standing = Standing(aliases, self._first_champion(aliases), None)
+        self._wanted: Aliases = aliases
+        self._open_missing()
+        self.settle()
+        self._take_place()
+
+    def refresh(self) -> Standing[T]:
+        """Who answers from now on; looks at the store's file and waits for nothing."""
+        stamp = self._file_stamp()
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self._read_again()
+        if self._wanted != self.standing.aliases:
+            self._open_missing()
+            self._take_place()
+        return self.standing
+
+    def settle(self) -> None:
+        """Wait until nothing is being opened."""
+        opening = self._opening
+        if opening is not None:
+            opening.join()
+
+    def require_opens(self, digest: str) -> None:
+        """
+        Check that a model can answer here, by opening it.
+
+        Raises
+        ------
+        ModelWrong, ModelNotFound, EngineFailed
+        """
+        if self.store is not None and digest != PACKAGED:
+            self.store.verify(digest)
+        if digest not in self._warm:
+            _let_go(self._open_warm(digest))
+
+    def switch(self, step: Callable[[Aliases], Aliases], **told: Any) -> bool:
+        """Take a step; False where somebody else was faster and it can no longer be taken."""
+        if self.store is None:
+            return False
+        try:
+            self.store.switch(self.net, step, at=self._now(), **told)
+        except ReleaseRefused as error:
+            log.warning("release_step_refused", net=self.net, reason=str(error))
+            return False
+        log.warning("release_step", net=self.net, step=told["event"], by=told["by"], why=told["why"])
+        return True
+
+    def _read_again(self) -> None:
+        try:
+            self._wanted = self._aliases()
+        except DoseflowError as error:
+            log.error("aliases_not_read", net=self.net, why=str(error))
+            return
+        self._failed.clear()
+
+    def _first_champion(self, aliases: Aliases) -> WarmModel[T]:
+        for digest in dict.fromkeys((aliases.champion, aliases.previous or PACKAGED, PACKAGED)):
+            try:
+                return self._warm.setdefault(digest, self._open_warm(digest))
+            except DoseflowError as error:
+                if digest == PACKAGED:
+                    raise
+                self._note_failure(digest, error)
+        raise AssertionError  # the last one is PACKAGED
+
+    def _needed(self) -> list[str]:
+        aliases = self._wanted
+        needed = (aliases.champion, aliases.challenger, aliases.previous)
+        return [digest for digest in needed if digest is not None]
+
+    def _open_missing(self) -> None:
+        missing = [one for one in self._needed() if one not in self._warm and one not in self._failed]
+        if missing and (self._opening is None or not self._opening.is_alive()):
+            self._opening = threading.Thread(target=self._open_all, args=(missing,), name=f"open {self.net}")
+            self._opening.daemon = True
+            self._opening.start()
+
+    def _open_all(self, digests: list[str]) -> None:
+        for digest in digests:
+            try:
+                self._warm[digest] = self._open_warm(digest)
+            except Exception as error:  # noqa: BLE001 - the boundary of a load: those that are warm go on
+                self._note_failure(digest, error)
+
+    def _note_failure(self, digest: str, error: Exception) -> None:
+        why = f"{digest[:12]} cannot be opened: {error}"
+        self._failed[digest] = why
+        log.error("model_not_opened", net=self.net, digest=digest, why=why)
+
+        def drop(aliases: Aliases) -> Aliases:
+            if aliases.challenger != digest:
+                raise ReleaseRefused(f"challenger: is not {digest[:12]} any more")
+            return roll_back(aliases)
+
+        if not self.switch(drop, event="rolled_back", by="release", why=why) and self.store is not None:
+            self.store.note(self.net, event="load_failed", by="release", why=why, at=self._now())
+
+    def _take_place(self) -> None:
+        """Let those answer that are warm, if they are; who is not wanted any more is let go of."""
+        wanted = self._wanted
+        challenger = None if wanted.challenger is None else self._warm.get(wanted.challenger)
+        champion = self._warm.get(wanted.champion)
+        if champion is None or (wanted.challenger is not None and challenger is None):
+            return
+        self.standing = Standing(wanted, champion, challenger)
+        kept = {*self._needed(), PACKAGED}
+        for digest in [one for one in list(self._warm) if one not in kept]:
+            _let_go(self._warm.pop(digest))
+
+    def _aliases(self) -> Aliases:
+        return Aliases() if self.store is None else self.store.aliases(self.net)
+
+    def _file_stamp(self) -> tuple[int, int] | None:
+        path: Path | None = None if self.store is None else self.store.alias_path(self.net)
+        try:
+            found = None if path is None else path.stat()
+        except FileNotFoundError:
+            return None
+        return None if found is None else (found.st_mtime_ns, found.st_ino)
+
+
+def _let_go(model: WarmModel[Any]) -> None:
+    # The packaged model is the process's own, opened once for all who use it.
+    model.engine.close(with_engine=model.digest != PACKAGED)

@@ -1,0 +1,147 @@
+"""GET /api/v1/models: who answers for each net; POST /api/v1/models/{step}: the steps that a person may order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from doseflow.errors import EngineFailed, ModelNotFound, ModelWrong, ReleaseRefused
+from doseflow.serve.aliases import Aliases
+from doseflow.serve.model_store import ModelStore
+from doseflow.serve.release_desk import ReleaseDesk
+from doseflow.serve.release_orders import ReleaseOrder, let_in, promote_challenger, take_back
+from doseflow.web.error_responses import ERROR_TO_PROBLEM, FOREIGN_ORIGIN, MALFORMED_REQUEST, documented
+from doseflow.web.json_answer import JsonAnswer
+from doseflow.web.living import AskLiving, Living
+
+SHOWN_EVENTS = 50
+router = APIRouter(prefix="/api/v1", tags=["models"])
+
+
+class ReleaseStep(StrEnum):
+    """
+    What can be ordered of a release.
+
+    `canary` lets a model in or gives it a share, `promote` makes the challenger champion, `rollback` drops it, or
+    where there is none goes back to the previous champion.
+    """
+
+    CANARY = "canary"
+    PROMOTE = "promote"
+    ROLLBACK = "rollback"
+
+
+class OrderedStep(BaseModel):
+    """
+    The net that is meant, and who wants it and why.
+
+    `model` are the first digits of a digest, for `canary`; `share_percent` 0 begins in shadow. `force` promotes one
+    that has not passed every gate.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    net: str = Field(max_length=40)
+    model: str = Field(default="", max_length=64)
+    share_percent: float = Field(default=0.0, ge=0, lt=100)
+    force: bool = False
+    by: str = Field(default="dashboard", min_length=1, max_length=100)
+    why: str = Field(default="", max_length=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class NetAnswer:
+    """
+    Who answers for a net.
+
+    `answering` is the champion that is warm in this process, which lags behind `aliases` while a model is being opened;
+    `evidence` is what has been measured of the challenger in its phase.
+    """
+
+    net: str
+    aliases: Aliases
+    answering: str
+    challenger: str | None
+    breaker: str
+    evidence: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsAnswer:
+    """Every net in use, and the latest events of the history, the newest first; none without a model store."""
+
+    now: datetime
+    has_store: bool
+    nets: list[NetAnswer]
+    events: list[dict[str, Any]]
+
+
+@router.get("/models", responses={200: {"model": ModelsAnswer}, **documented(ERROR_TO_PROBLEM[ModelWrong])})
+def get_models(living: AskLiving) -> JsonAnswer:
+    """Who answers for each net that this city uses, how a release stands, and what happened before."""
+    desks = living.live.releases
+    store = next((desk.slot.store for desk in desks.values()), None)
+    events = [] if store is None else store.history()[-SHOWN_EVENTS:][::-1]
+    nets = [_net_answer(net, desk) for net, desk in desks.items()]
+    return JsonAnswer(ModelsAnswer(living.live.clock.now(), store is not None, nets, events))
+
+
+@router.post(
+    "/models/{step}",
+    responses={
+        200: {"model": NetAnswer},
+        **documented(
+            ERROR_TO_PROBLEM[ReleaseRefused],
+            ERROR_TO_PROBLEM[ModelNotFound],
+            ERROR_TO_PROBLEM[ModelWrong],
+            ERROR_TO_PROBLEM[EngineFailed],
+            MALFORMED_REQUEST,
+            FOREIGN_ORIGIN,
+        ),
+    },
+)
+async def post_step(step: ReleaseStep, ordered: OrderedStep, living: AskLiving) -> JsonAnswer:
+    """Take a step of a release; the next cycle follows it."""
+    return JsonAnswer(await run_in_threadpool(_taken, living, step, ordered))
+
+
+def _taken(living: Living, step: ReleaseStep, ordered: OrderedStep) -> NetAnswer:
+    desk, store = _desk(living, ordered.net)
+    opens = desk.slot.require_opens
+    order = ReleaseOrder(ordered.net, ordered.by, ordered.why, living.live.clock.now())
+    if step is ReleaseStep.CANARY:
+        let_in(store, order, store.find(ordered.model), round(ordered.share_percent * 10), opens)
+    elif step is ReleaseStep.PROMOTE:
+        promote_challenger(store, order, opens, force=ordered.force)
+    else:
+        take_back(store, order, opens)
+    living.live.feed.publish("release_step", {"net": ordered.net, "step": step})
+    return _net_answer(ordered.net, desk)
+
+
+def _desk(living: Living, net: str) -> tuple[ReleaseDesk[Any], ModelStore]:
+    desk = living.live.releases.get(net)
+    if desk is None:
+        used = ", ".join(living.live.releases) or "none"
+        raise ModelNotFound(f"net: must be one that this city uses ({used}), got {net!r}")
+    if desk.slot.store is None:
+        raise ModelNotFound("models.folder: is not set, so there is no other model")
+    return desk, desk.slot.store
+
+
+def _net_answer(net: str, desk: ReleaseDesk[Any]) -> NetAnswer:
+    slot = desk.slot
+    standing = slot.standing
+    return NetAnswer(
+        net=net,
+        aliases=standing.aliases if slot.store is None else slot.store.aliases(net),
+        answering=standing.champion.label,
+        challenger=None if standing.challenger is None else standing.challenger.label,
+        breaker=standing.champion.engine.breaker.view().state,
+        evidence=desk.evidence(),
+    )

@@ -1,0 +1,121 @@
+"""Real engines, built without a card; nothing here can run them."""
+
+import hashlib
+from functools import cache
+
+import numpy as np
+import onnx
+import orjson
+import pytest
+
+pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is an optional library (extra tensorrt-rtx)")
+
+from serve_samples import toy_model
+from typer.testing import CliRunner
+
+from doseflow.cli import app
+from doseflow.errors import EngineUnfit, InputWrong, ModelWrong
+from doseflow.serve.bundle import open_bundle
+from doseflow.serve.opened_model import PACKAGED_BUNDLES
+from doseflow.serve.precision import PRECISIONS
+from doseflow.serve.tensorrt.engine_build import BuildOrder, build_apart
+from doseflow.serve.tensorrt.engine_folder import open_engine_folder
+from doseflow.serve.tensorrt.net_build import BuildParams, build_net
+
+NETS = {"forecaster": {"B": 1, "S": 64}, "policy": {"S": 64}}
+
+
+@cache
+def model_of(net, precision):
+    bundle = open_bundle(PACKAGED_BUNDLES / net)
+    if precision in bundle.models:
+        return bundle.models[precision]
+    if precision == "fp16":
+        halves = pytest.importorskip("onnxruntime.transformers.float16")
+        half = halves.convert_float_to_float16(onnx.load_from_string(bundle.model), keep_io_types=True)
+        return half.SerializeToString()
+    return pytest.importorskip("doseflow.export.eighth_precision").eighth_precision(
+        bundle.model, [bundle.golden_inputs]
+    )
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("net", NETS)
+def test_every_shipped_net_builds_three_times_to_the_same_bytes(net, precision):
+    order = BuildOrder("tensorrt-rtx", model_of(net, precision), (NETS[net],), ("8.9",))
+    built = [build_apart(order) for _ in range(3)]
+    assert len({hashlib.sha256(one.engine).hexdigest() for one in built}) == 1
+    report = built[0].report
+    assert 0 < len(report.kernels) < report.num_layers, "kernels do more than one layer"
+    assert any(len(kernel.nodes) > 1 for kernel in report.kernels)
+    assert 0 < report.weight_bytes < 4 * len(order.model)
+    assert report.activation_bytes > 0
+
+
+def test_another_net_or_shape_is_other_bytes():
+    def digest(model, rows):
+        return hashlib.sha256(build_apart(BuildOrder("tensorrt-rtx", model, ({"B": rows},), ("8.9",))).engine).digest()
+
+    assert len({digest(toy_model(), 1), digest(toy_model(), 2), digest(toy_model(2.0), 1)}) == 3
+
+
+def test_what_a_card_cannot_do_is_left_out_and_said(make_bundle, tmp_path):
+    said = []
+    policy = open_bundle(PACKAGED_BUNDLES / "policy")
+    params = BuildParams(capabilities=("7.5", "8.9"), sites=32, batches=(1, 2))
+    manifest = build_net(policy, params, tmp_path / "built", said.append)
+    assert manifest.capabilities == ("8.9",)
+    assert "take --precision fp16" in manifest.left_out["7.5"]
+    assert [one.shapes for one in manifest.engines] == [({"S": 32},), ({"S": 64},)]
+    assert open_engine_folder(tmp_path / "built").manifest == manifest
+    assert said
+    with pytest.raises(EngineUnfit, match="FP32 GEMM"):
+        build_net(policy, BuildParams(capabilities=("7.5",), sites=32, batches=(1,)), tmp_path / "none")
+
+
+def test_half_precision_builds_for_every_card_that_is_asked_for_by_default():
+    order = BuildOrder("tensorrt-rtx", model_of("policy", "fp16"), ({"S": 32},), BuildParams().capabilities)
+    assert order.capabilities == ("7.5", "8.6", "8.9")
+    assert build_apart(order).engine
+
+
+def test_one_engine_may_take_every_batch_in_between(make_bundle, tmp_path):
+    params = BuildParams(capabilities=("8.9",), sites=1, batches=(1, 8, 32), is_one_engine=True)
+    manifest = build_net(open_bundle(make_bundle()), params, tmp_path / "built")
+    assert [dict(shape) for shape in manifest.engines[0].shapes] == [{"B": batch, "S": 1} for batch in (1, 8, 32)]
+
+
+def test_a_card_that_the_library_does_not_know_is_refused_with_those_it_knows(make_bundle, tmp_path):
+    with pytest.raises(InputWrong, match=r"--compute-capability: .*builds for 7\.5.*got 9\.0"):
+        build_net(open_bundle(make_bundle()), BuildParams(capabilities=("9.0",)), tmp_path)
+
+
+def test_a_net_that_the_library_cannot_read_is_refused_with_its_words():
+    broken = toy_model().replace(b"ReduceSum", b"ReduceSux")
+    with pytest.raises(ModelWrong, match="cannot read the net"):
+        build_apart(BuildOrder("tensorrt-rtx", broken, ({"B": 1},), ("8.9",)))
+
+
+def test_the_command_line_builds_inspects_and_does_not_verify_without_a_card(tmp_path):
+    def run(*words):
+        return CliRunner().invoke(app, ["engine", *map(str, words)], catch_exceptions=True)
+
+    built = run("build", "--bundle", "policy", "--compute-capability", "8.9", "--batch", "1", "--out", tmp_path)
+    assert built.exit_code == 0, built.output
+    assert "s256.engine" in built.output
+    inspected = run("inspect", tmp_path, "--kernels")
+    assert inspected.exit_code == 0
+    layers = orjson.loads((tmp_path / "policy-fp32" / "layers.json").read_bytes())
+    for kernel in layers["s256.engine"]["kernels"]:
+        assert kernel["name"] in inspected.output
+    from doseflow.serve.cuda_driver import why_no_device
+
+    if why_no_device() is None:
+        pytest.skip("this machine has a card")
+    verified = run("verify", tmp_path)
+    assert verified.exit_code == 1
+    assert "policy-fp32: there is no NVIDIA driver here" in verified.output
+    assert isinstance(run("inspect", tmp_path / "nothing").exception, InputWrong)
+    assert isinstance(run("build", "--precision", "fp8", "--out", tmp_path).exception, InputWrong)
+    assert isinstance(run("build", "--batch", "1,64", "--out", tmp_path).exception, InputWrong)
+    assert np.all([(tmp_path / "policy-fp32" / name).exists() for name in ("engine.json", "golden.npz")])
