@@ -23,6 +23,7 @@ from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
+from doseflow.live.model_counts import ModelCounts
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
@@ -44,6 +45,7 @@ from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.store.engine import Store, open_store
+from doseflow.telemetry.metrics import make_metrics
 from doseflow.telemetry.tracing import http_exporter, tracing_to
 from doseflow.units import PERIOD_MINUTES
 
@@ -204,7 +206,8 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     city = city or city_from_name(settings.city)
     gateways = make_gateways(settings)
     packaged = {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
-    nets = live_nets(settings, clock, make_planner(settings), packaged)
+    metrics = make_metrics()
+    nets = live_nets(settings, clock, make_planner(settings), packaged, metrics.engines)
     store = open_store(settings.store.url)
     live = LiveCity(
         city,
@@ -216,6 +219,8 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         history=load_history(store, city, clock),
         intake=settings.intake,
         feed=EventFeed(),
+        metrics=metrics,
+        tellers=(ModelCounts(nets.desks).tell,),
         releases=nets.desks,
         after_cycle=nets.after_cycle,
         answer_seconds=settings.engines.deadline_milliseconds / 1000,

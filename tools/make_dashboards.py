@@ -294,7 +294,7 @@ MODELS = [
                 "Questions waiting, and mean size of a batch.",
                 ("doseflow_engine_queue_requests", "{{engine}} waiting"),
                 (
-                    "rate(doseflow_engine_batch_requests_sum[30m]) / rate(doseflow_engine_batch_requests_count[30m])",
+                    "rate(doseflow_engine_batched_requests_total[30m]) / rate(doseflow_engine_batches_total[30m])",
                     "{{engine}} batch",
                 ),
             ),
@@ -323,9 +323,9 @@ MODELS = [
             graph(
                 "Models in use and rollbacks",
                 COUNT,
-                "1 for a model in use; rollbacks since the start.",
+                "1 for a model in use; rollbacks since the model store was made.",
                 ("doseflow_model_in_use", "{{net}} {{alias}} {{digest}}"),
-                ("sum by (net, reason) (doseflow_canary_rollbacks_total)", "{{net}} rolled back: {{reason}}"),
+                ("doseflow_canary_rollbacks_total", "{{net}} rolled back by {{by}}"),
             ),
         ],
     ),

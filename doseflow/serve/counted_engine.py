@@ -12,9 +12,9 @@ from doseflow.ports import Engine
 
 
 class CountedEngine:
-    """Tells `answered` the engine's name and the seconds of each answer; a question that failed is not an answer."""
+    """Tells `answered` the seconds of each answer; a question that failed is not an answer."""
 
-    def __init__(self, engine: Engine, answered: Callable[[str, float], None]) -> None:
+    def __init__(self, engine: Engine, answered: Callable[[float], None]) -> None:
         self.name = engine.name
         self._engine = engine
         self._answered = answered
@@ -29,5 +29,11 @@ class CountedEngine:
         """
         began_seconds = time.perf_counter()
         outputs = self._engine.run(inputs)
-        self._answered(self.name, time.perf_counter() - began_seconds)
+        self._answered(time.perf_counter() - began_seconds)
         return outputs
+
+    def close(self) -> None:
+        """End the engine, where it can be ended."""
+        end = getattr(self._engine, "close", None)
+        if end is not None:
+            end()

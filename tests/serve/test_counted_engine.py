@@ -1,4 +1,5 @@
 import contextlib
+from functools import partial
 
 import numpy as np
 
@@ -18,9 +19,9 @@ class Doubling:
 
 def test_answers_are_the_engines_and_only_those_that_came_are_timed():
     metrics = make_metrics()
-    engine = CountedEngine(Doubling(), metrics.engines.answered)
+    engine = CountedEngine(Doubling(), partial(metrics.engines.answered, "policy"))
     assert engine.run({"x": np.ones(2)})["y"].tolist() == [2, 2]
     with contextlib.suppress(EngineFailed):
         engine.run({"x": np.array([np.nan])})
-    counted = metrics.registry.get_sample_value("doseflow_engine_seconds_count", {"engine": "doubling"})
+    counted = metrics.registry.get_sample_value("doseflow_engine_seconds_count", {"engine": "policy"})
     assert (engine.name, counted) == ("doubling", 1)

@@ -35,10 +35,10 @@ def test_a_total_that_begins_anew_never_takes_anything_away(metrics):
 
 
 def test_batches_and_the_queue_behind_them_are_told_by_engine(metrics):
-    for size, waiting in ((1, 0), (8, 3), (8, 1)):
-        metrics.engines.batch_taken("policy", size, waiting)
-    assert value(metrics, "doseflow_engine_batch_requests_sum", engine="policy") == 17
-    assert value(metrics, "doseflow_engine_batch_requests_bucket", engine="policy", le="4.0") == 1
+    metrics.engines.batches_stand("policy", 3, 2, 9)
+    metrics.engines.batches_stand("policy", 1, 3, 17)
+    assert value(metrics, "doseflow_engine_batches_total", engine="policy") == 3
+    assert value(metrics, "doseflow_engine_batched_requests_total", engine="policy") == 17
     assert value(metrics, "doseflow_engine_queue_requests", engine="policy") == 1
 
 
@@ -47,11 +47,11 @@ def test_a_release_is_in_one_phase_and_its_arms_are_counted_apart(metrics):
     metrics.engines.release_stands("policy", "canary", phases, 0.1)
     metrics.engines.arm_answered("policy", "challenger", "good", 0.002)
     metrics.engines.arm_answered("policy", "champion", "good", 0.001)
-    metrics.engines.rolled_back("policy", "invalid_output")
+    metrics.engines.rollbacks_stand("policy", by_itself=1, by_people=0)
     assert [value(metrics, "doseflow_canary_phase", net="policy", phase=each) for each in phases] == [0, 1, 0]
     assert value(metrics, "doseflow_canary_share", net="policy") == 0.1
     assert value(metrics, "doseflow_canary_seconds_sum", net="policy", arm="challenger") == 0.002
-    assert value(metrics, "doseflow_canary_rollbacks_total", net="policy", reason="invalid_output") == 1
+    assert value(metrics, "doseflow_canary_rollbacks_total", net="policy", by="itself") == 1
 
 
 def test_an_alias_that_moves_leaves_no_series_of_the_model_before(metrics):
@@ -59,3 +59,5 @@ def test_an_alias_that_moves_leaves_no_series_of_the_model_before(metrics):
     metrics.engines.alias_points_at("policy", "champion", "b" * 64)
     assert value(metrics, "doseflow_model_in_use", net="policy", alias="champion", digest="a" * 12) is None
     assert value(metrics, "doseflow_model_in_use", net="policy", alias="champion", digest="b" * 12) == 1
+    metrics.engines.alias_points_at("policy", "champion", None)
+    assert value(metrics, "doseflow_model_in_use", net="policy", alias="champion", digest="b" * 12) is None
