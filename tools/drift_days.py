@@ -1,7 +1,7 @@
 """
 Plays simulated days through the living city, and prints after each what the drift watch says:
 `python tools/drift_days.py --days 40` for days that all are alike, and
-`python tools/drift_days.py --days 20 --from-day 10 --param walk_in_share=0.3` for a shift on the tenth.
+`python tools/drift_days.py --days 15 --from-day 11 --slower 1.4` for services that take longer from the eleventh on.
 
 Every day is a fresh one of the same city: its bookings are those of its date, its luck that of a seed of its own.
 """
@@ -45,19 +45,23 @@ def main() -> None:
     options.add_argument("--sites", type=int, default=12)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--forecaster", default="bookings_first")
-    options.add_argument("--from-day", type=int, default=0, help="Day from which --param holds, the first is 1.")
+    options.add_argument("--from-day", type=int, default=0, help="Day from which --param and --slower hold.")
+    options.add_argument("--slower", type=float, default=1.0, help="Service times over those that the city file says.")
     options.add_argument("--param", action="append", default=[], help="NAME=NUMBER of the simulator.")
     chosen = options.parse_args()
     shifted = replace(
         SimulationParams(), **{name: float(value) for name, value in (each.split("=") for each in chosen.param)}
     )
     city, usual = city_from_name(f"synthetic:{chosen.sites}"), SimulationParams()
+    slower = replace(city, service_minutes=tuple(chosen.slower * minutes for minutes in city.service_minutes))
     days = days_of(city, chosen.seed)
 
     def simulated(number: int) -> SimulatedCity:
         is_shifted = bool(chosen.from_day) and number + 1 >= chosen.from_day
         day_on, seed = DEMO_DAY_ON + timedelta(days=number), 1000 * chosen.seed + number
-        return SimulatedCity(city, days, day_on, seed, params=shifted if is_shifted else usual)
+        return SimulatedCity(
+            slower if is_shifted else city, days, day_on, seed, params=shifted if is_shifted else usual
+        )
 
     first = simulated(0)
     clock = SimulatedClock(first.now)

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from doseflow.domain.feature_classes import FeatureClass, ReadingSource
 from doseflow.live.clocks import SimulatedClock
 from doseflow.live.cold_chain_risk import cold_chain_risk
 from doseflow.live.model_watch import ModelWatch
+from doseflow.live.ticker import told_of
 from doseflow.live.wait_score import compare_waits
 from doseflow.settings import Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
@@ -116,6 +118,16 @@ def test_minutes_at_risk_are_counted_by_fridge_and_not_across_a_silence(morning)
         watch.look(replace(cycle, state=replace(state, as_of=state.as_of + passed * minutes)))
     counted = metrics.registry.get_sample_value("doseflow_cold_chain_risk_minutes_total")
     assert counted == num_fridges * (5 + 5 + 15)
+
+
+def test_the_log_tells_a_cycle_in_one_line_with_how_many_sites_reported(morning):
+    cycle = morning[1][-1]
+    told = told_of(cycle)
+    assert told["cycle_id"] == cycle.cycle_id
+    found = re.fullmatch(r"\d+ ms, of it \w+ \d+: (\d+) of 8 sites reported, (\d+) new orders?, .*", told["text"])
+    has_reported = (cycle.state.source == ReadingSource.REPORTED).any(axis=1)
+    assert int(found[1]) == sum(has_reported.tolist())
+    assert int(found[2]) == len(cycle.new_orders)
 
 
 def test_what_fails_inside_is_recorded_and_the_city_goes_on(morning):
