@@ -310,9 +310,8 @@ MODELS = [
             graph(
                 "Traffic of the challenger",
                 SHARE,
-                "By net, with the phase that its release is in.",
-                ("doseflow_canary_share", "{{net}} share"),
-                ("doseflow_canary_phase", "{{net}} {{phase}}"),
+                "By net.",
+                ("doseflow_canary_share", "{{net}}"),
             ),
             graph(
                 "Time of the two arms",
@@ -321,11 +320,12 @@ MODELS = [
                 (quantile(0.99, "doseflow_canary_seconds", ", net, arm"), "{{net}} {{arm}}"),
             ),
             graph(
-                "Models in use and rollbacks",
+                "Models in use, phases and rollbacks",
                 COUNT,
-                "1 for a model in use; rollbacks since the model store was made.",
-                ("doseflow_model_in_use", "{{net}} {{alias}} {{digest}}"),
-                ("doseflow_canary_rollbacks_total", "{{net}} rolled back by {{by}}"),
+                "1 for a model in use and the phase of a release; rollbacks since the model store was made.",
+                ("doseflow_canary_phase == 1", "{{net}}: phase {{phase}}"),
+                ("doseflow_model_in_use", "{{net}}: {{alias}} {{digest}}"),
+                ("doseflow_canary_rollbacks_total", "{{net}}: rolled back by {{by}}"),
             ),
         ],
     ),
