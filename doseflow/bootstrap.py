@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from doseflow import __version__
 from doseflow.domain.city import City
@@ -24,7 +25,7 @@ from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
 from doseflow.live.model_counts import ModelCounts
-from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets
+from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
@@ -99,8 +100,9 @@ class OpenCity:
     nets: LiveNets
 
     def close(self) -> None:
-        """End the events and close the store."""
+        """End the events, let go of the nets and close the store."""
         self.live.feed.close()
+        self.nets.close()
         self.store.close()
 
 
@@ -125,6 +127,23 @@ def make_planner(settings: Settings, *, repair_path: RepairPath | None = None) -
         policy=_POLICIES[settings.planner](settings),
         feasible=FeasibleLayer(feasible),
     )
+
+
+def make_replay_planner(
+    settings: Settings, models: Mapping[str, Mapping[str, Any]], *, repair_path: RepairPath | None = None
+) -> Planner:
+    """
+    The planner of the settings with the models that a kept cycle names, by net.
+
+    Raises
+    ------
+    SettingsWrong, ModelNotFound, ModelWrong, EngineUnfit, EngineFailed
+    """
+    return replay_nets(settings, make_planner(settings, repair_path=repair_path), models, _packaged(settings))
+
+
+def _packaged(settings: Settings) -> dict[str, Callable[[], OpenedModel]]:
+    return {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
 
 
 def forecaster_bundle(settings: Settings) -> Path:
@@ -205,9 +224,8 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
     gateways = make_gateways(settings)
-    packaged = {"forecaster": partial(open_forecaster, settings), "policy": partial(open_policy, settings)}
     metrics = make_metrics()
-    nets = live_nets(settings, clock, make_planner(settings), packaged, metrics.engines)
+    nets = live_nets(settings, clock, make_planner(settings), _packaged(settings), metrics.engines)
     store = open_store(settings.store.url)
     live = LiveCity(
         city,

@@ -1,4 +1,4 @@
-"""`doseflow engine build|inspect|verify`: engine files of TensorRT, made, looked into, and held to golden answers."""
+"""`doseflow engine build|inspect|verify|bench`: engines made, looked into, held to golden answers, and measured."""
 
 from __future__ import annotations
 
@@ -94,6 +94,31 @@ def engine_verify(folder: Folder) -> None:
         out.print(f"{one.name}: golden answers within {difference:.1e}", highlight=False)
     if not is_good:
         raise typer.Exit(1)
+
+
+@engine.command("bench")
+def engine_bench(
+    device: Annotated[str, typer.Option(help="cpu, or cuda: what the engine runs on.")] = "cpu",
+    name: Annotated[str, typer.Option("--engine", help="As in the setting engines.order.")] = "onnx_cpu",
+    folder: Annotated[Path | None, typer.Option(help="Folder of built engines, for TensorRT.")] = None,
+    precision: Annotated[str, typer.Option(help="fp32, fp16 or int8.")] = "fp32",
+    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="How long cities ask, each way.")] = 10.0,
+    only: Annotated[
+        list[str] | None, typer.Option(help="latency, arrivals, memory, hop or restarts; repeat it. All when left out.")
+    ] = None,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write it there, as JSON.")] = None,
+) -> None:
+    """Gain of gathering, memory together and apart, and what a process of its own costs."""
+    from doseflow.bench.figures import write_figures
+    from doseflow.bench.inference.engine_figures import EngineTrial, engine_figures
+    from doseflow.bench.tables import print_figures
+
+    chosen = _one_of("--precision", precision, PRECISIONS)
+    trial = EngineTrial(name, device, chosen, None if folder is None else str(folder), seconds, tuple(only or ()))
+    figures = engine_figures(trial, lambda text: err.print(text, markup=False, highlight=False))
+    print_figures(figures, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
 
 
 def _folders(folder: Path) -> Sequence[Path]:

@@ -35,13 +35,18 @@ def export(
         int,
         typer.Option(min=1, max=len(GATE_SEEDS), help="Days of every held-out scenario, lived with each precision."),
     ] = len(GATE_SEEDS),
+    speeds: Annotated[
+        Path | None,
+        typer.Option(help="Figures of `doseflow bench inference`: write only where each precision serves, by them."),
+    ] = None,
     json_path: JsonPath = None,
 ) -> None:
     """Write a bundle's net anew as ONNX, in FP32, FP16 and INT8, and say what each does to decisions; needs torch."""
     from doseflow.evaluate.precision_gate import GateOutcome, GateParams, judge
 
     try:
-        from doseflow.train.export_command import bundle_named, export_bundle, print_exported
+        from doseflow.train.device_verdicts import write_device_verdicts
+        from doseflow.train.export_command import bundle_named, export_bundle, print_exported, print_variants
     except ImportError as error:
         raise EnvironmentUnfit(f"export: needs the package {error.name}: pip install 'doseflow[train]'") from error
     from doseflow.bench.inference.inputs import inputs_of_cities
@@ -49,6 +54,9 @@ def export(
     from doseflow.serve.bundle import open_bundle
 
     source, params = bundle_named(bundle), GateParams(seeds=GATE_SEEDS[:days])
+    if speeds is not None:
+        print_variants(write_device_verdicts(source, folder, speeds), out)
+        return
     inputs = inputs_of_cities(open_bundle(source), 1, seed=1)
     with Progress(console=err) as progress:
         task = progress.add_task(f"{params.num_days} held-out days with each precision", total=None)

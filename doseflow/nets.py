@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from doseflow.circuit_breaker import CircuitBreaker
+from doseflow.circuit_breaker import BreakerParams, CircuitBreaker
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.forecast import HORIZON_PERIODS, QUANTILE_LEVELS
+from doseflow.errors import SettingsWrong
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.learned_forecast import LearnedForecast, checked_quantiles
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION, net_inputs
@@ -35,16 +36,19 @@ from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.ports import Clock, Engine, Forecaster, Policy
 from doseflow.serve.aliases import PACKAGED
 from doseflow.serve.counted_engine import CountedEngine
-from doseflow.serve.guarded_engine import AnswerCheck, GuardedEngine
+from doseflow.serve.guarded_engine import AnswerCheck, GuardedEngine, WallSeconds
 from doseflow.serve.model_store import ModelStore, require_same_manifest
-from doseflow.serve.net_slot import NetSlot, WarmModel
+from doseflow.serve.net_slot import FixedSlot, NetSlot, WarmModel, standing_of_record
 from doseflow.serve.opened_model import OpenedModel, open_model
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.serve.signatures import TrustedKeys
 from doseflow.settings import Settings
 from doseflow.telemetry.engine_metrics import EngineMetrics
+from doseflow.telemetry.stopwatch import MonotonicClock
 
 T = TypeVar("T")
+REPLAY_MILLISECONDS = 60_000.0
+"""Deadline of a replay, which must give the same plan however slow its machine is."""
 Arrays = Mapping[str, NDArray[Any]]
 OpenPackaged = Callable[[], OpenedModel]
 
@@ -144,6 +148,13 @@ class LiveNets:
     after_cycle: list[Callable[[Cycle], None]] = field(default_factory=list)
     beside: Beside | None = None
 
+    def close(self) -> None:
+        """End what runs beside the flow, and let go of the models."""
+        if self.beside is not None:
+            self.beside.close()
+        for desk in self.desks.values():
+            desk.slot.close()
+
 
 def live_nets(
     settings: Settings, clock: Clock, planner: Planner, packaged: Mapping[str, OpenPackaged], engines: EngineMetrics
@@ -192,6 +203,43 @@ def live_nets(
     return nets
 
 
+def replay_nets(
+    settings: Settings,
+    planner: Planner,
+    records: Mapping[str, Mapping[str, Any]],
+    packaged: Mapping[str, OpenPackaged],
+) -> Planner:
+    """
+    A planner that asks the models that a kept cycle was planned with, each as long as it takes.
+
+    Parameters
+    ----------
+    records
+        `models` of the kept cycle, by net; a net without a record stays that of the settings.
+
+    Raises
+    ------
+    SettingsWrong
+        A model of the store was asked, and the settings name no store.
+    ModelNotFound, ModelWrong, EngineFailed
+        The model is not kept any more, or cannot be opened.
+    """
+    store = open_model_store(settings)
+    patient = settings.model_copy(update={"breaker": BreakerParams(deadline_milliseconds=REPLAY_MILLISECONDS)})
+    clock = WallSeconds()
+    if "forecaster" in records and settings.forecaster == "learned":
+        opens = _opens_warm(
+            "forecaster", patient, clock, store, packaged["forecaster"], partial(_forecaster_of, settings)
+        )
+        slot = FixedSlot(standing_of_record(records["forecaster"], opens))
+        planner = replace(planner, forecaster=ReleasedForecaster(slot))
+    if "policy" in records and settings.planner == "learned":
+        opens_policy = _opens_warm("policy", patient, clock, store, packaged["policy"], partial(_policy_of, settings))
+        slot_of_policy = FixedSlot(standing_of_record(records["policy"], opens_policy))
+        planner = replace(planner, policy=ReleasedPolicy(slot_of_policy, settings.release.block_minutes))
+    return planner
+
+
 def _policy_of(settings: Settings, engine: Engine, _opened: OpenedModel) -> Policy:
     return learned_policy(settings, engine)
 
@@ -209,14 +257,29 @@ def _slot(
     answers_of: Callable[[Engine, OpenedModel], T],
     engines: EngineMetrics,
 ) -> NetSlot[T]:
+    return NetSlot(net, store, _opens_warm(net, settings, clock, store, open_packaged, answers_of, engines), clock.now)
+
+
+def _opens_warm(
+    net: str,
+    settings: Settings,
+    clock: MonotonicClock,
+    store: ModelStore | None,
+    open_packaged: OpenPackaged,
+    answers_of: Callable[[Engine, OpenedModel], T],
+    engines: EngineMetrics | None = None,
+) -> Callable[[str], WarmModel[T]]:
     def open_warm(digest: str) -> WarmModel[T]:
-        if digest == PACKAGED or store is None:
+        if digest == PACKAGED:
             opened, which = open_packaged(), PACKAGED
+        elif store is None:
+            raise SettingsWrong(f"models.folder: must be set, since the model {digest[:12]} is needed")
         else:
             opened, which = open_stored(settings, store, net, digest), digest[:12]
-        counted = CountedEngine(opened.door(), partial(engines.answered, net))
-        guarded = GuardedEngine(counted, CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
+        door = opened.door()
+        asked = door if engines is None else CountedEngine(door, partial(engines.answered, net))
+        guarded = GuardedEngine(asked, CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
         label = f"{opened.bundle.manifest.name} {which}"
         return WarmModel(digest, label, guarded, answers_of(guarded, opened), opened.batcher)
 
-    return NetSlot(net, store, open_warm, clock.now)
+    return open_warm

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from doseflow.bootstrap import make_planner
+from doseflow.bootstrap import make_planner, make_replay_planner
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import CycleNotFound, InputWrong
@@ -66,6 +66,8 @@ def replay_cycle(cycle_id: str, store_url: str, settings: Settings) -> Replay:
     Raises
     ------
     CycleNotFound, StoreUnavailable
+    SettingsWrong, ModelNotFound, ModelWrong, EngineFailed
+        The models that it was planned with cannot be had any more.
     """
     store = open_store(store_url, must_exist=True)
     try:
@@ -76,7 +78,9 @@ def replay_cycle(cycle_id: str, store_url: str, settings: Settings) -> Replay:
         _, record = store.plans.cycle_inputs(cycle_id)
         path = RepairPath(record["repair_path"])
         forced = path if path in (RepairPath.SOLVER, RepairPath.TRIMMED) else None
-        return replay(store.plans, cycle_id, make_planner(settings, repair_path=forced), WallClock())
+        kept: dict[str, Any] = store.plans.plan(cycle_id)
+        planner = make_replay_planner(settings, kept.get("models", {}), repair_path=forced)
+        return replay(store.plans, cycle_id, planner, WallClock())
     finally:
         store.close()
 

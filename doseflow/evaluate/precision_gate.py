@@ -32,7 +32,7 @@ from doseflow.live.clocks import SimulatedClock
 from doseflow.pipeline import Planner, plan_state
 from doseflow.policy.learned_policy import LearnedPolicy
 from doseflow.ports import Engine
-from doseflow.serve.variant import MOST_LOSS_SHARE, DecisionGate
+from doseflow.serve.variant import DecisionGate, why_gate_fails
 from doseflow.settings import Settings
 from doseflow.simulate.scenario import Scenario
 from doseflow.simulate.scenario_city import simulated_city_of
@@ -53,7 +53,7 @@ class GateParams:
     """Days of every held-out scenario, and every how many cycles plans are compared."""
 
     seeds: tuple[int, ...] = (901, 902, 903, 904)
-    stride: int = 12
+    stride: int = 8
     scenarios: tuple[Scenario, ...] = field(default_factory=lambda: packaged_scenarios(SUITE))
 
     @property
@@ -72,15 +72,7 @@ class GateOutcome:
     @property
     def reason(self) -> str | None:
         """Why the net must not serve, in a sentence; None where it may."""
-        gate = self.gate
-        if gate.num_violations:
-            return f"The referee found {gate.num_violations} violations in its plans."
-        if not gate.loss_share < MOST_LOSS_SHARE:
-            return (
-                f"With it the mean wait grew by {100 * gate.loss_share:.2f} % on {gate.num_days} held-out days, and it"
-                f" must stay under {100 * MOST_LOSS_SHARE:g} %."
-            )
-        return None
+        return why_gate_fails(self.gate)
 
 
 @dataclass

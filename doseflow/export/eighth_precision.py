@@ -33,6 +33,7 @@ from doseflow.serve.variant import Calibration
 LEAST_WEIGHTS = 1024
 """Products with a smaller matrix stay in FP32: their pairs would cost more than they save."""
 METHOD = "minmax"
+_PRODUCTS = ("MatMul", "Gemm")
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -56,7 +57,7 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
             after,
             _Samples(samples),
             quant_format=QuantFormat.QDQ,
-            op_types_to_quantize=["MatMul", "Gemm"],
+            op_types_to_quantize=list(_PRODUCTS),
             nodes_to_quantize=quantised_products(net),
             per_channel=True,
             activation_type=QuantType.QInt8,
@@ -71,7 +72,7 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays]) -> bytes:
 def quantised_products(net: ModelProto) -> list[str]:
     """Names of the products that become INT8."""
     large = {one.name for one in net.graph.initializer if len(one.dims) == 2 and np.prod(one.dims) >= LEAST_WEIGHTS}
-    return [node.name for node in net.graph.node if node.op_type in ("MatMul", "Gemm") and node.input[1] in large]
+    return [node.name for node in net.graph.node if node.op_type in _PRODUCTS and node.input[1] in large]
 
 
 def calibration_record(samples: Sequence[Arrays], source: str) -> Calibration:
@@ -95,8 +96,21 @@ class _Samples(CalibrationDataReader):  # type: ignore[misc]
         return None if sample is None else dict(sample)
 
 
+def _keep_for_others(model: ModelProto) -> None:
+    """Give every reader but the products the value itself: the quantiser rounds it for all, sums and norms too."""
+    made_by = {name: node for node in model.graph.node for name in node.output}
+    for node in model.graph.node:
+        if node.op_type in (*_PRODUCTS, "DequantizeLinear"):
+            continue
+        for place, name in enumerate(node.input):
+            rounded = made_by.get(name)
+            if rounded is not None and rounded.op_type == "DequantizeLinear":
+                node.input[place] = made_by[rounded.input[0]].input[0]
+
+
 def _plain(model: ModelProto, before: ModelProto) -> bytes:
     """The quantised graph with the header of the one before, and without notes."""
+    _keep_for_others(model)
     with_short_names(model)
     del model.opset_import[:], model.metadata_props[:]
     model.opset_import.extend(before.opset_import)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from doseflow.networks.arrival_net import LEAST_DISPERSION, OPEN_CHANNEL, WIDEST_CORRECTION_LOG, ArrivalNet
 from doseflow.networks.count_head import NEAR_ZERO, CountQuantiles
-from doseflow.networks.neighbour_attention import FORBIDDEN, NeighbourAttention
+from doseflow.networks.neighbour_attention import FORBIDDEN, NeighbourAttention, number_of_city
 from doseflow.networks.sequence_encoders import TAPS, ConvolutionEncoder, latest_of
 
 PERIODS = 24
@@ -114,9 +114,10 @@ class LeanAttention(nn.Module):
         Parameters
         ----------
         idx
-            The city as 0 and each neighbour as its place and one more, (S, 1 + N).
+            Places of the city and of each neighbour in one long row that has of each city itself and then its sites,
+            (B, S, 1 + N).
         travel, forbidden
-            (S, N, 1), and what is added where there is no neighbour, (S, N, 1).
+            (B, S, N, 1), and what is added where there is no neighbour, (B, S, N, 1).
         weight, num_sites
             1 where there is a site, (B, S, 1), and their number, (B, 1, 1).
         """
@@ -125,7 +126,7 @@ class LeanAttention(nn.Module):
         key = self._seen(self.key(normed), self.key(of_city), idx)
         value = self._seen(self.value(normed), self.value(of_city), idx)
         near = self.bias_of_travel(travel) + forbidden
-        num_near = int(near.shape[1])
+        num_near = int(near.shape[2])
         # Padded, not joined: a join would first lay out what is fixed once for every site.
         fixed = nn.functional.pad(self.fixed, (0, 0, 0, num_near))
         bias = nn.functional.pad(near, (0, 0, 2, 0)) + fixed
@@ -138,8 +139,8 @@ class LeanAttention(nn.Module):
     @staticmethod
     def _seen(rows: Tensor, of_city: Tensor, idx: Tensor) -> Tensor:
         """What each site looks at, (B, S, N + 2, D): itself, the city, its neighbours."""
-        city_and_sites = torch.cat([of_city, rows], dim=1)
-        return torch.cat([rows[:, :, None], city_and_sites[:, idx]], dim=2)
+        city_and_sites = torch.cat([of_city, rows], dim=1).flatten(0, 1)
+        return torch.cat([rows[:, :, None], city_and_sites[idx]], dim=2)
 
 
 class LeanCountQuantiles(nn.Module):
@@ -210,7 +211,8 @@ class LeanArrivalNet(nn.Module):
         num_sites = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
         forbidden = (1 - neighbour_known[..., None]) * FORBIDDEN
         # Joined, not padded: CUDA providers pad no whole numbers.
-        idx = torch.cat([neighbour_idx[:, :1] * 0, neighbour_idx + 1], dim=1)
+        idx = torch.cat([neighbour_idx[..., :1] * 0, neighbour_idx + 1], dim=-1)
+        idx = idx + (neighbour_idx.shape[1] + 1) * number_of_city(site_mask)
         for layer in self.attention:
             seen = layer(seen, idx, neighbour_travel[..., None], forbidden, weight, num_sites)
         said = self.said(self.decoder(self.to_ahead(seen)[:, :, None] + self.of_ahead(ahead)))

@@ -3,8 +3,8 @@ Arithmetic on shapes taken out of a graph, by watching it at several sizes.
 
 An exporter that leaves axes free writes the sizes of everything as sums over what it reads off its inputs, although
 most of them never change. Values that depend on the sizes of the inputs alone are looked at with inputs of several
-sizes: what is the same in all of them is a constant; a shape to which an array is laid out keeps axes (0) and leaves one
-to be found (-1). The result is held to the net at other sizes by `onnx_check`.
+sizes: what is the same in all of them is a constant; a shape to which an array is laid out keeps axes (0) and leaves
+one to be found (-1). The result is held to the net at other sizes by `onnx_check`.
 """
 
 from __future__ import annotations

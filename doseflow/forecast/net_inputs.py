@@ -38,9 +38,9 @@ NET_INPUT_AXES = {
     "site": "B S F",
     "rest_doses": "B S",
     "site_mask": "B S",
-    "neighbour_idx": "S N",
-    "neighbour_travel": "S N",
-    "neighbour_known": "S N",
+    "neighbour_idx": "B S N",
+    "neighbour_travel": "B S N",
+    "neighbour_known": "B S N",
 }
 """Axes of each array, in the order that the net takes them; T of `recent` is as many periods back as `ahead` looks."""
 
@@ -87,7 +87,7 @@ def net_inputs(state: CityState, params: BookingParams, *, num_padded: int | Non
     The arrays that the net takes, by name, float32 but for `neighbour_idx`.
 
     `recent` (1, P, 24, C), `ahead` (1, P, 24, C), `candidates` and `candidates_known` (1, P, 24, M), `site` (1, P, F),
-    `rest_doses` (1, P), `site_mask` (1, P), `neighbour_idx`, `neighbour_travel`, `neighbour_known` (P, N).
+    `rest_doses` (1, P), `site_mask` (1, P), `neighbour_idx`, `neighbour_travel`, `neighbour_known` (1, P, N).
     """
     booked = booked_curve(state, params)
     past, rate_variance = _past_weeks(state)
@@ -202,9 +202,9 @@ def _neighbours(state: CityState, padded: int) -> Inputs:
     travel = np.pad(travel, ((0, padded - len(travel)), (0, short)), constant_values=np.nan)
     known = idx >= 0
     return {
-        "neighbour_idx": np.where(known, idx, 0).astype(np.int64),
-        "neighbour_travel": np.nan_to_num(travel / _TRAVEL_SCALE_MINUTES).astype(np.float32),
-        "neighbour_known": known.astype(np.float32),
+        "neighbour_idx": np.where(known, idx, 0).astype(np.int64)[None],
+        "neighbour_travel": np.nan_to_num(travel / _TRAVEL_SCALE_MINUTES).astype(np.float32)[None],
+        "neighbour_known": known.astype(np.float32)[None],
     }
 
 

@@ -19,7 +19,7 @@ class Beside:
     """
 
     def __init__(self, name: str, max_waiting: int = 2) -> None:
-        self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(max_waiting)
+        self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue(max_waiting)
         self.num_left_out = 0
         self.num_failed = 0
         threading.Thread(target=self._run, name=name, daemon=True).start()
@@ -37,9 +37,12 @@ class Beside:
         """Wait until everything that was taken is done."""
         self._waiting.join()
 
+    def close(self) -> None:
+        """Do what waits, and end; to be called once."""
+        self._waiting.put(None)
+
     def _run(self) -> None:
-        while True:
-            piece = self._waiting.get()
+        while (piece := self._waiting.get()) is not None:
             try:
                 piece()
             except Exception:  # the boundary of what runs beside: the city goes on

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -229,6 +229,8 @@ class LiveCity:
             planner=self._planner,
             stopwatch=stopwatch,
         )
+        models = {net: desk.slot.standing.as_record() for net, desk in self.releases.items()}
+        cycle = replace(cycle, models=models)
         with stopwatch.stage("store"):
             self.plans.save_cycle(cycle, taken)
         return cycle

@@ -19,7 +19,7 @@ from doseflow.domain.city import BoolArray
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.state import CityState
 from doseflow.ports import Forecaster
-from doseflow.serve.net_slot import NetSlot, Standing, WarmModel
+from doseflow.serve.net_slot import FixedSlot, NetSlot, Standing, WarmModel
 
 FEWEST_DISTRICTS = 10
 """With fewer, a tenth of them is none or far more than a tenth of the city."""
@@ -51,7 +51,7 @@ class ReleasedForecaster:
 
     name = "learned"
 
-    def __init__(self, slot: NetSlot[Forecaster]) -> None:
+    def __init__(self, slot: NetSlot[Forecaster] | FixedSlot[Forecaster]) -> None:
         self.slot = slot
         self.latest: ServedForecast | None = None
 

@@ -18,7 +18,7 @@ from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Proposal
 from doseflow.domain.state import CityState
 from doseflow.ports import Policy
-from doseflow.serve.net_slot import NetSlot, Standing, WarmModel
+from doseflow.serve.net_slot import FixedSlot, NetSlot, Standing, WarmModel
 
 log = structlog.get_logger(__name__)
 SECONDS_PER_MINUTE = 60
@@ -40,7 +40,7 @@ class ReleasedPolicy:
 
     name = "learned"
 
-    def __init__(self, slot: NetSlot[Policy], block_minutes: int) -> None:
+    def __init__(self, slot: NetSlot[Policy] | FixedSlot[Policy], block_minutes: int) -> None:
         self.slot, self._block_minutes = slot, block_minutes
         self.latest: ServedProposal | None = None
 

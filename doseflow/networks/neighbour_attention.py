@@ -51,7 +51,7 @@ class NeighbourAttention(nn.Module):
         sites
             (B, S, D).
         neighbour_idx, neighbour_travel, neighbour_known
-            (S, N), the same for all replicas: one call is one topology.
+            (B, S, N), of each city its own; or (S, N), the same for all replicas.
         site_mask
             1 where there is a site, 0 where the bucket is padded, (B, S).
         """
@@ -59,8 +59,10 @@ class NeighbourAttention(nn.Module):
         weight = site_mask[..., None]
         of_city = (normed * weight).sum(dim=1, keepdim=True) / weight.sum(dim=1, keepdim=True).clamp(min=1.0)
         key, value = self.key(normed), self.value(normed)
-        seen_key = self._seen(key, self.key(of_city), neighbour_idx)
-        seen_value = self._seen(value, self.value(of_city), neighbour_idx)
+        # Neighbours of all cities out of one long row of sites.
+        places = neighbour_idx + neighbour_idx.shape[-2] * number_of_city(site_mask)
+        seen_key = self._seen(key, self.key(of_city), places)
+        seen_value = self._seen(value, self.value(of_city), places)
         query = self._by_head(self.query(normed))[..., None, :]
         score = (query * seen_key).sum(dim=-1) / math.sqrt(self.head_width)
         attention = torch.softmax(score + self._bias(neighbour_travel, neighbour_known), dim=-1)
@@ -72,19 +74,23 @@ class NeighbourAttention(nn.Module):
     def _by_head(self, rows: Tensor) -> Tensor:
         return torch.unflatten(rows, -1, (self.heads, self.head_width))
 
-    def _seen(self, rows: Tensor, of_city: Tensor, neighbour_idx: Tensor) -> Tensor:
+    def _seen(self, rows: Tensor, of_city: Tensor, places: Tensor) -> Tensor:
         """What each site looks at, (B, S, H, N + 2, D / H): itself, the city, its neighbours."""
-        num_sites, num_neighbours = neighbour_idx.shape
-        near = torch.index_select(rows, 1, neighbour_idx.reshape(-1))
-        near = torch.unflatten(near, 1, (num_sites, num_neighbours))
+        num_sites = places.shape[1]
+        near = rows.flatten(0, 1)[places]
         city = of_city.expand(-1, num_sites, -1)
         seen = torch.cat([rows[:, :, None], city[:, :, None], near], dim=2)
         return self._by_head(seen).transpose(2, 3)
 
     def _bias(self, neighbour_travel: Tensor, neighbour_known: Tensor) -> Tensor:
-        """Added to the scores, (S, H, N + 2)."""
+        """Added to the scores, (B, S, H, N + 2), or without B where the table has none."""
         near = self.bias_of_travel(neighbour_travel[..., None]) + (1 - neighbour_known[..., None]) * FORBIDDEN
-        near = near.transpose(1, 2)
-        num_sites = near.shape[0]
+        near = near.transpose(-1, -2)
         fixed = torch.stack([self.bias_of_self, self.bias_of_city], dim=-1)
-        return torch.cat([fixed[None].expand(num_sites, -1, -1), near], dim=-1)
+        return torch.cat([fixed.expand(*near.shape[:-1], -1), near], dim=-1)
+
+
+def number_of_city(site_mask: Tensor) -> Tensor:
+    """0, 1, 2, ... for each city of (B, S), as (B, 1, 1); by a sum, since not every engine counts."""
+    counted: Tensor = torch.ones_like(site_mask[:, :1, None], dtype=torch.int64).cumsum(dim=0) - 1
+    return counted

@@ -6,12 +6,16 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from doseflow.errors import EngineUnfit
+import structlog
+
+from doseflow.errors import EngineFailed, EngineUnfit, ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle
 from doseflow.serve.cuda_driver import why_no_device
 from doseflow.serve.engine_params import BATCHES, EngineName, EngineParams
 from doseflow.serve.precision import PRECISIONS, Precision
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,13 @@ def _open_onnx_cpu(bundle: Bundle, precision: Precision, params: EngineParams) -
 def _open_onnx_cuda(bundle: Bundle, precision: Precision, params: EngineParams) -> Engine:
     from doseflow.serve.onnx_cuda_engine import OnnxCudaEngine
 
-    return OnnxCudaEngine(bundle.model_of(precision), sites=params.sites, batches=BATCHES)
+    # Without gathering a city is alone, and each shape takes memory on the card.
+    model, batches = bundle.model_of(precision), BATCHES if params.batching.is_on else BATCHES[:1]
+    try:
+        return OnnxCudaEngine(model, sites=params.sites, batches=batches)
+    except (ModelWrong, EngineFailed) as error:
+        log.warning("cuda_graph_refused", net=bundle.manifest.name, precision=precision, why=str(error))
+        return OnnxCudaEngine(model, sites=params.sites, batches=batches, captures=False)
 
 
 def _open_openvino(bundle: Bundle, precision: Precision, params: EngineParams) -> Engine:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from doseflow.errors import EngineFailed
 from doseflow.serve.axes import BATCH_AXIS, SITE_AXIS, Arrays, Axes, Sizes, least_bucket, sizes_of
@@ -41,3 +45,21 @@ def text_of(sizes: Sizes) -> str:
     """Sizes for a person."""
     words = {BATCH_AXIS: "cities", SITE_AXIS: "sites"}
     return ", ".join(f"{length} {words.get(axis, axis)}" for axis, length in sizes.items())
+
+
+def answered_in_pieces(
+    run: Callable[[Arrays], dict[str, NDArray[Any]]], inputs: Arrays, axes: Axes, shapes: Sequence[Sizes]
+) -> dict[str, NDArray[Any]]:
+    """
+    The answer to a question of more cities than any shape has: some at a time, side by side again.
+
+    Raises
+    ------
+    EngineFailed
+    """
+    most = max(one.get(BATCH_AXIS, 0) for one in shapes)
+    cities = sizes_of(inputs, axes).get(BATCH_AXIS, 0)
+    if cities <= most or not most:
+        return run(inputs)
+    pieces = [run({name: inputs[name][first : first + most] for name in axes}) for first in range(0, cities, most)]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

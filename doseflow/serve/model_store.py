@@ -8,7 +8,6 @@ ModelStore: bundles under the digest of their manifest, aliases that are switche
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -218,6 +217,9 @@ class ModelStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        # Here, since there are systems without it, on which everything else of doseflow runs.
+        import fcntl
+
         with (self.folder / ".lock").open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield

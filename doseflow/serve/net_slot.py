@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -59,10 +59,44 @@ class Standing(Generic[T]):
         digest = hashlib.sha256(f"{self.aliases.salt}|{key}".encode()).digest()
         return int.from_bytes(digest[:8]) % WHOLE_PERMILLE
 
+    def as_record(self) -> dict[str, Any]:
+        """What is needed to ask the same models the same way again; see `standing_of_record`."""
+        return {
+            "champion": self.champion.digest,
+            "challenger": None if self.challenger is None else self.challenger.digest,
+            "share_permille": self.aliases.share_permille,
+            "salt": self.aliases.salt,
+        }
+
     @property
     def share(self) -> str:
         """The challenger's share in words."""
         return f"{self.aliases.share_permille / 10:g} %"
+
+
+def standing_of_record(record: Mapping[str, Any], open_warm: Callable[[str], WarmModel[T]]) -> Standing[T]:
+    """
+    The standing that `as_record` was made of.
+
+    Raises
+    ------
+    DoseflowError
+        One of its models cannot be opened any more.
+    """
+    challenger = record["challenger"]
+    aliases = Aliases(record["champion"], challenger, share_permille=record["share_permille"], salt=record["salt"])
+    return Standing(aliases, open_warm(aliases.champion), None if challenger is None else open_warm(challenger))
+
+
+class FixedSlot(Generic[T]):
+    """A slot whose models never change: what a replay has."""
+
+    def __init__(self, standing: Standing[T]) -> None:
+        self.standing = standing
+
+    def refresh(self) -> Standing[T]:
+        """Who answers, always the same."""
+        return self.standing
 
 
 class NetSlot(Generic[T]):
@@ -115,6 +149,12 @@ class NetSlot(Generic[T]):
         opening = self._opening
         if opening is not None:
             opening.join()
+
+    def close(self) -> None:
+        """Let go of every model; nothing must be asked any more."""
+        self.settle()
+        for model in self._warm.values():
+            _let_go(model)
 
     def require_opens(self, digest: str) -> None:
         """

@@ -11,8 +11,8 @@ import onnxruntime  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from doseflow.errors import EngineFailed, EngineUnfit
-from doseflow.serve.axes import Axes, Sizes, axes_of_model, cut, padded_to, shape_in
-from doseflow.serve.fixed_shapes import shape_for, shapes_for, text_of
+from doseflow.serve.axes import Arrays, Axes, Sizes, axes_of_model, cut, padded_to, shape_in
+from doseflow.serve.fixed_shapes import answered_in_pieces, shape_for, shapes_for, text_of
 from doseflow.serve.onnx_engine import first_line, opened_session
 from doseflow.serve.onnx_environment import use_what_is_shared
 
@@ -34,12 +34,14 @@ class OnnxCudaEngine:
     sites, batches
         Sites of every shape, and cities of each.
     captures
-        Record graphs; without, the same sessions run node by node.
+        Record graphs, for which nothing may run on the processor; without, the same sessions run node by node.
 
     Raises
     ------
     EngineUnfit
-        ONNX Runtime has no CUDA here, or part of the net would run on the processor.
+        ONNX Runtime has no CUDA here.
+    EngineFailed
+        A run at opening failed.
     ModelWrong
         ONNX Runtime cannot open the model.
     """
@@ -53,9 +55,10 @@ class OnnxCudaEngine:
         self.captures = captures
         self.input_axes, self.output_axes = axes_of_model(model)
         self._asking = threading.Lock()
+        self._shapes = shapes_for(self.input_axes, sites, batches)
         self._shaped = {
             tuple(shape.values()): _ShapedSession(model, shape, self.input_axes, self.output_axes, captures)
-            for shape in shapes_for(self.input_axes, sites, batches)
+            for shape in self._shapes
         }
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -67,8 +70,10 @@ class OnnxCudaEngine:
         EngineFailed
             The inputs fit no shape, or the run itself failed.
         """
-        shapes = [one.shape for one in self._shaped.values()]
-        sizes, shape = shape_for(self.name, inputs, self.input_axes, shapes)
+        return answered_in_pieces(self._answered, inputs, self.input_axes, self._shapes)
+
+    def _answered(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
+        sizes, shape = shape_for(self.name, inputs, self.input_axes, self._shapes)
         session = self._shaped[tuple(shape.values())]
         try:
             with self._asking:
@@ -83,7 +88,7 @@ class _ShapedSession:
 
     def __init__(self, model: bytes, shape: Sizes, input_axes: Axes, output_axes: Axes, captures: bool) -> None:
         self.shape = shape
-        self._session = opened_session(model, cuda_options(shape), [_provider(captures)])
+        self._session = opened_session(model, cuda_options(shape, captures), [_provider(captures)])
         if self._session.get_providers()[0] != "CUDAExecutionProvider":
             raise EngineUnfit("onnx_cuda: ONNX Runtime could not start CUDA; look at its log")
         self._binding = self._session.io_binding()
@@ -111,12 +116,13 @@ class _ShapedSession:
             raise EngineFailed(f"onnx_cuda at {text_of(self.shape)}: {first_line(error)}") from error
 
 
-def cuda_options(shape: Sizes) -> onnxruntime.SessionOptions:
-    """Options of a session whose free axes have these lengths, and of which nothing may run on the processor."""
+def cuda_options(shape: Sizes, captures: bool) -> onnxruntime.SessionOptions:
+    """Options of a session whose free axes have these lengths; to be recorded, nothing may run on the processor."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    if captures:
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     for axis, length in shape.items():
         options.add_free_dimension_override_by_name(axis, length)
     use_what_is_shared(options)

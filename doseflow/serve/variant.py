@@ -49,6 +49,18 @@ class DecisionGate(BaseModel):
     loss_ci95: tuple[float, float] | None = None
 
 
+def why_gate_fails(gate: DecisionGate) -> str | None:
+    """Why a net that decides so must not serve, in a sentence; None where it may."""
+    if gate.num_violations:
+        return f"The referee found {gate.num_violations} violations in its plans."
+    if not gate.loss_share < MOST_LOSS_SHARE:
+        return (
+            f"With it the mean wait grew by {100 * gate.loss_share:.2f} % on {gate.num_days} held-out days, and it must"
+            f" stay under {100 * MOST_LOSS_SHARE:g} %."
+        )
+    return None
+
+
 class DeviceVerdict(BaseModel):
     """Whether a precision serves on a device; if not, why, in a sentence. `speedup` is FP32's time over its own."""
 

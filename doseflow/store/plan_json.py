@@ -38,6 +38,7 @@ def plan_bytes(cycle: Cycle, order_ids: Mapping[DecisionIdentity, str]) -> bytes
             "made_by": plan.made_by,
             "forecaster": cycle.forecast.forecaster,
             "forecast_made_by": cycle.forecast.made_by,
+            "models": cycle.models,
             "as_of": plan.as_of,
             "repair_path": plan.repair_path,
             "distance": plan.distance,

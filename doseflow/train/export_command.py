@@ -90,9 +90,14 @@ def print_exported(exported: Exported, console: Console) -> None:
     )
     fused = ", ".join(f"{name} {count}" for name, count in sorted(report.fused.items())) or "none"
     console.print(f"made of several when loaded: {fused}")
-    full = exported.manifest.files[exported.manifest.variants[0].file].num_bytes
-    for one in exported.manifest.variants[1:]:
-        console.print(_line(one, exported.manifest.files[one.file].num_bytes / full), soft_wrap=True)
+    print_variants(exported.manifest, console)
+
+
+def print_variants(manifest: Manifest, console: Console) -> None:
+    """What is said of each precision but FP32."""
+    full = manifest.files[manifest.variants[0].file].num_bytes
+    for one in manifest.variants[1:]:
+        console.print(_line(one, manifest.files[one.file].num_bytes / full), soft_wrap=True)
 
 
 def _line(variant: Variant, size_ratio: float) -> str:

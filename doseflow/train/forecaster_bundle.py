@@ -35,7 +35,7 @@ def write_forecaster_bundle(trained: Trained, folder: Path) -> Manifest:
         ONNX Runtime does not answer as the net does.
     """
     inputs = golden_inputs(training_day(DayOrder(GOLDEN_SEED, stride=40, missing_share=0.05)))
-    exported = exported_net(trained.net, inputs, OUTPUTS, TOPOLOGY)
+    exported = exported_net(trained.net, inputs, OUTPUTS)
     facts = facts_of(trained)
     facts["metrics"] = trained.metrics | {"onnx_largest_difference": exported.largest_difference}
     weights = {name: tensor.detach().cpu().numpy() for name, tensor in trained.net.state_dict().items()}
@@ -46,7 +46,9 @@ def write_forecaster_bundle(trained: Trained, folder: Path) -> Manifest:
 def golden_inputs(day: TrainingDay) -> dict[str, NDArray[Any]]:
     """Some cycles of a day as the net takes them."""
     return {
-        name: day.inputs[name] if name in TOPOLOGY else day.inputs[name][:GOLDEN_CYCLES].astype(np.float32)
+        name: np.stack([day.inputs[name]] * GOLDEN_CYCLES)
+        if name in TOPOLOGY
+        else day.inputs[name][:GOLDEN_CYCLES].astype(np.float32)
         for name in input_names()
     }
 

@@ -109,7 +109,7 @@ def _cycles_of_day(seed: int) -> list[Arrays]:
     num_cycles = len(day.arrived_people)
     return [
         {
-            name: array if name in TOPOLOGY else array[cycle : cycle + 1].astype(np.float32)
+            name: array[None] if name in TOPOLOGY else array[cycle : cycle + 1].astype(np.float32)
             for name, array in day.inputs.items()
         }
         for cycle in range(num_cycles)
@@ -122,6 +122,6 @@ def _rows_of_day(seed: int) -> list[Arrays]:
 
 
 KINDS = {
-    "forecaster": NetKind(OUTPUTS, TOPOLOGY, _arrival_net, _cycles_of_day),
+    "forecaster": NetKind(OUTPUTS, (), _arrival_net, _cycles_of_day),
     "policy": NetKind((VALUES_OUTPUT,), (FEATURES_INPUT, VALUES_OUTPUT), _site_value_net, _rows_of_day),
 }

@@ -88,7 +88,7 @@ def day_of_scenario(scenario: Scenario, order: DayOrder) -> TrainingDay:
 
     truth = live_day(scenario, order.seed, look)
     inputs = {name: _joined([one[name] for one in seen], name) for name in seen[0] if name not in TOPOLOGY}
-    inputs |= {name: seen[0][name] for name in TOPOLOGY}
+    inputs |= {name: seen[0][name][0] for name in TOPOLOGY}
     return TrainingDay(
         inputs,
         _padded(truth.arrivals_ahead()[cycles], padded),

@@ -47,7 +47,7 @@ def test_a_model_is_added_released_and_taken_back_and_all_of_it_is_told(models, 
         "challenger: is in shadow and has not passed every gate; force it, or wait",
     )
     assert models("canary", "policy", digest[:8], "--share", "10")[1].strip().endswith("in canary at 10 %")
-    code, said, _ = models("promote", "policy", "--force", "--by", "anna")
+    code, said, _ = models("promote", "policy", "--force", "--by", "releases")
     assert (code, said.strip()) == (0, f"policy: champion {digest[:12]}, previous packaged")
 
     code, said, _ = models("list", "--json", "list.json")
@@ -62,7 +62,7 @@ def test_a_model_is_added_released_and_taken_back_and_all_of_it_is_told(models, 
     assert models("history", "policy", "--json", "history.json")[0] == 0
     events = json.loads((tmp_path / "history.json").read_text())["events"]
     assert [one["event"] for one in events] == ["shadow", "canary", "promoted_by_force", "rolled_back"]
-    assert (events[0]["why"], events[2]["by"]) == ("new", "anna")
+    assert (events[0]["why"], events[2]["by"]) == ("new", "releases")
 
 
 def test_a_damaged_challenger_cannot_be_promoted_and_the_champion_stays(models, tmp_path):
@@ -93,13 +93,13 @@ def test_a_signed_model_needs_a_trusted_key_and_no_permission(models, tmp_path):
     code, _, complaint = models("add", str(bundle), **strict)
     assert (code, complaint) == (2, "signature.json: is missing, and models.allow_unsigned is not set")
 
-    code, line, complaint = models("keygen", "anna", "--folder", "keys")
-    assert (code, "the private key is in keys/anna.pem" in complaint) == (0, True)
-    assert models("sign", str(bundle), "--key", "keys/anna.pem")[0] == 0
+    code, line, complaint = models("keygen", "releases", "--folder", "keys")
+    assert (code, "the private key is in keys/releases.pem" in complaint) == (0, True)
+    assert models("sign", str(bundle), "--key", "keys/releases.pem")[0] == 0
     assert "not among the trusted keys" in models("add", str(bundle), **strict)[2]
     (tmp_path / "trusted.txt").write_text(line)
     assert models("add", str(bundle), **strict)[0] == 0
-    assert "anna" in models("list", **strict)[1]
+    assert "releases" in models("list", **strict)[1]
 
 
 @pytest.mark.parametrize(

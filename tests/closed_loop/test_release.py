@@ -21,11 +21,12 @@ from doseflow.bootstrap import OpenCity, open_city, open_policy
 from doseflow.circuit_breaker import BreakerState
 from doseflow.demo.playing import bring_receipts, hand_over_orders, import_past_weeks, join_reports
 from doseflow.domain.cycle import Cycle
-from doseflow.errors import ModelWrong
+from doseflow.errors import ModelWrong, SettingsWrong
 from doseflow.live.clocks import SimulatedClock
 from doseflow.nets import open_model_store
+from doseflow.planning import replay_cycle
 from doseflow.serve.aliases import PACKAGED, Phase, begin, promote, roll_back
-from doseflow.settings import Settings, StoreSettings
+from doseflow.settings import ModelSettings, Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
 
 CITY = "synthetic:12"
@@ -103,6 +104,7 @@ def open_day(tmp_path):
                 "store": StoreSettings(url=f"sqlite:///{tmp_path / 'city.sqlite'}"),
                 "models": {"folder": str(tmp_path / "models"), "allow_unsigned": True},
                 "breaker": PATIENT,
+                "engines": {"deadline_milliseconds": 60_000},
             }
             settings = Settings(**(given | sections))
             city = SimulatedCity.from_name(CITY, seed=3)
@@ -366,3 +368,26 @@ def test_a_forecaster_answers_for_its_districts_and_a_worse_one_is_rolled_back(o
     last = store.history("forecaster")[-1]
     assert "worse than the champion by" in last["why"]
     assert day.play().forecast.made_by == "forecaster packaged, champion"
+
+
+def test_a_cycle_of_a_challenger_replays_with_the_challenger_long_after_it_is_gone(open_day, tmp_path):
+    day = open_day(release=AT_TEN_PERCENT)
+    digest = day.let_in(challenger(tmp_path / "bad", turned_round), 500)
+    day.settle()
+    while not (day.made_by_challenger() and day.cycles[-1].plan.decisions):
+        day.play()
+        assert len(day.cycles) < 30
+    day.switch(roll_back)
+    day.play()
+    settings = day.opened.settings
+    for cycle in (day.cycles[-2], day.cycles[-1]):
+        replayed = replay_cycle(cycle.cycle_id, settings.store.url, settings)
+        assert replayed.is_same
+        assert (digest[:12] in replayed.plan.made_by) == (digest[:12] in cycle.plan.made_by)
+        assert replayed.plan.made_by == cycle.plan.made_by
+    # The packaged model alone would have planned it otherwise, somewhere in these cycles.
+    served = [day.cycles[number] for number in day.made_by_challenger()]
+    assert all(replay_cycle(one.cycle_id, settings.store.url, settings).is_same for one in served)
+    without_store = settings.model_copy(update={"models": ModelSettings()})
+    with pytest.raises(SettingsWrong, match=f"the model {digest[:12]} is needed"):
+        replay_cycle(served[0].cycle_id, settings.store.url, without_store)

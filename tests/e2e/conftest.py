@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -87,12 +88,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def stage(tmp_path) -> Iterator[Stage]:
+def stage(tmp_path, request) -> Iterator[Stage]:
+    """Asked for as `learned`, the city is planned by the learned policy and has a model store."""
+    sections: dict[str, Any] = {}
+    if getattr(request, "param", "") == "learned":
+        sections["planner"], sections["breaker"] = "learned", {"deadline_milliseconds": 5000}
+        sections["engines"] = {"deadline_milliseconds": 60_000}
+        sections["models"] = {"folder": str(tmp_path / "models"), "allow_unsigned": True}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     city = copy.deepcopy(hostile_city())
     clock = SimulatedClock(city.now)
-    settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"))
+    settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"), **sections)
     opened = open_city(settings, clock=clock, city=city.city)
     with contextlib.closing(opened), contextlib.ExitStack() as doors:
         stage = Stage(opened, city, clock, port, doors)

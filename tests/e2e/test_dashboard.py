@@ -7,6 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from doseflow.serve.aliases import begin
+from doseflow.serve.opened_model import PACKAGED_BUNDLES
+
 # One group: all of them share one browser, in one worker.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -172,13 +175,35 @@ def test_the_plan_in_full_says_how_many_decisions_who_made_them_and_closes(stage
     cycle = stage.play_until_orders()
     page = open_page().page
     page.click('[data-figure="plan"]')
-    dialog = page.locator("dialog")
+    dialog = page.locator('[data-part="plan-dialog"]')
     page.wait_for_function("() => document.querySelector('[data-plan]').innerText.includes('planner')")
     assert f"{len(cycle.plan.decisions)} decisions by the planner {cycle.plan.planner}" in dialog.inner_text()
     for dropped in cycle.plan.dropped:
         assert dropped.reason_en in dialog.inner_text()
     page.keyboard.press("Escape")
     assert dialog.is_hidden()
+
+
+@pytest.mark.parametrize("stage", ["learned"], indirect=True)
+def test_the_models_are_told_and_a_challenger_is_rolled_back_by_a_click(stage, open_page):
+    slot = stage.opened.live.releases["policy"].slot
+    digest = slot.store.add(PACKAGED_BUNDLES / "policy").digest
+    now = stage.clock.now()
+    slot.store.switch("policy", lambda one: begin(one, digest, 100), event="canary", by="releases", why="to see", at=now)
+    stage.play()
+    page = open_page().page
+    page.click('[data-figure="models"]')
+    dialog = page.locator('[data-part="models-dialog"]')
+    page.wait_for_function("() => document.querySelector('[data-models]').innerText.includes('is being released')")
+    said = dialog.inner_text()
+    assert "policy packaged answers, its breaker is closed" in said
+    assert f"{digest[:12]} is being released: for a share, 10 %" in said
+    assert "policy canary (releases) to see" in said
+    assert "Promote" not in said
+    dialog.get_by_text("Roll back").click()
+    page.wait_for_function("() => document.querySelector('[data-models]').innerText.includes('rolled_back')")
+    assert slot.store.aliases("policy").challenger is None
+    assert "is being released" not in dialog.inner_text()
 
 
 def test_the_theme_follows_the_system_until_it_is_chosen(stage, open_page):

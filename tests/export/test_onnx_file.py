@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
 
-from export_samples import OUTPUTS, TOPOLOGY, city_inputs, plain_only  # noqa: E402
+from export_samples import OUTPUTS, city_inputs, plain_only  # noqa: E402
 
 from doseflow.export.onnx_check import largest_difference  # noqa: E402
 from doseflow.export.onnx_file import outputs_of  # noqa: E402
@@ -41,8 +41,7 @@ def test_replicas_and_sites_are_free_and_all_else_is_fixed(exported):
     }
     assert tuple(told) == tuple(input_names())
     for name, axes in told.items():
-        free = ["S"] if name in TOPOLOGY else ["B", "S"]
-        assert axes == free + list(example[name].shape[len(free) :])
+        assert axes == ["B", "S", *example[name].shape[2:]]
     assert [one.name for one in graph.output] == list(OUTPUTS)
     # Axes that sizes cannot be read off in the graph itself are those of the net.
     said = OnnxEngine(model).run(city_inputs(1, 2, 5, net.shape))
@@ -51,7 +50,7 @@ def test_replicas_and_sites_are_free_and_all_else_is_fixed(exported):
 
 def test_the_comparison_finds_no_difference_in_what_was_exported(exported):
     net, model, example = exported
-    assert largest_difference(net, model, example, OUTPUTS, no_batch=TOPOLOGY, num_inputs=200) <= 1e-4
+    assert largest_difference(net, model, example, OUTPUTS, num_inputs=200) <= 1e-4
 
 
 def test_the_comparison_finds_one_weight_that_is_a_little_off(exported):
@@ -59,7 +58,7 @@ def test_the_comparison_finds_one_weight_that_is_a_little_off(exported):
     with torch.no_grad():
         net.decoder[1].bias[3] += 0.01
     try:
-        assert largest_difference(net, model, example, OUTPUTS, no_batch=TOPOLOGY, num_inputs=40) > 1e-4
+        assert largest_difference(net, model, example, OUTPUTS, num_inputs=40) > 1e-4
     finally:
         with torch.no_grad():
             net.decoder[1].bias[3] -= 0.01
@@ -68,7 +67,7 @@ def test_the_comparison_finds_one_weight_that_is_a_little_off(exported):
 def test_a_net_that_says_nan_is_no_small_difference(exported):
     net, model, example = exported
     broken = example | {"rest_doses": np.full_like(example["rest_doses"], np.nan)}
-    assert np.isnan(largest_difference(net, model, broken, OUTPUTS, no_batch=TOPOLOGY, num_inputs=1))
+    assert np.isnan(largest_difference(net, model, broken, OUTPUTS, num_inputs=1))
 
 
 def test_random_inputs_keep_flags_and_channels_and_point_at_sites_that_are_there():

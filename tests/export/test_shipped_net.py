@@ -8,7 +8,8 @@ import pytest
 from export_samples import plain_only
 
 from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
-from doseflow.serve.bundle import GOLDEN_TOLERANCE, open_bundle
+from doseflow.serve.bundle import GOLDEN_TOLERANCE, golden_check, open_bundle
+from doseflow.serve.onnx_engine import OnnxEngine
 from doseflow.serve.opened_model import PACKAGED_BUNDLES, open_model
 
 FOLDER = PACKAGED_BUNDLES / "forecaster"
@@ -39,6 +40,17 @@ def test_its_graph_has_plain_operators_only():
     onnx = pytest.importorskip("onnx")
     plain_only(open_bundle(FOLDER).model)
     assert not any(one.external_data for one in onnx.load_from_string(open_bundle(FOLDER).model).graph.initializer)
+
+
+@pytest.mark.parametrize("name", ["forecaster", "policy"])
+def test_every_precision_of_every_net_is_plain_and_answers_the_golden_inputs(name):
+    pytest.importorskip("onnx")
+    bundle = open_bundle(PACKAGED_BUNDLES / name)
+    for variant in bundle.manifest.variants:
+        quantised = {"QuantizeLinear", "DequantizeLinear"} if variant.precision == "int8" else set()
+        plain_only(bundle.model_of(variant.precision), also=quantised)
+        engine = OnnxEngine(bundle.model_of(variant.precision))
+        assert golden_check(bundle, engine, variant.precision) <= variant.golden_tolerance
 
 
 SERVES = """

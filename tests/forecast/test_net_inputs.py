@@ -70,9 +70,9 @@ def test_arrays_have_the_widths_of_their_channels_and_one_replica(told):
         "site": (1, 16, NUM_SITE_FEATURES),
         "rest_doses": (1, 16),
         "site_mask": (1, 16),
-        "neighbour_idx": (16, NEIGHBOURS),
-        "neighbour_travel": (16, NEIGHBOURS),
-        "neighbour_known": (16, NEIGHBOURS),
+        "neighbour_idx": (1, 16, NEIGHBOURS),
+        "neighbour_travel": (1, 16, NEIGHBOURS),
+        "neighbour_known": (1, 16, NEIGHBOURS),
     }
     assert {name for name, array in inputs.items() if array.dtype != np.float32} == {"neighbour_idx"}
     assert inputs["neighbour_idx"].dtype == np.int64
@@ -232,32 +232,32 @@ def test_the_inputs_of_a_site_do_not_depend_on_the_padding_which_is_empty(told):
         np.testing.assert_array_equal(large[name][:, :16], small[name])
         assert not large[name][:, 3:].any()
     for name in TOPOLOGY:
-        np.testing.assert_array_equal(large[name][:16], small[name])
-        assert not large[name][3:].any()
+        np.testing.assert_array_equal(large[name][:, :16], small[name])
+        assert not large[name][:, 3:].any()
     assert small["site_mask"][0].tolist() == [1.0] * 3 + [0.0] * 13
 
 
 def test_neighbours_are_the_nearest_with_their_travel_times():
     city = synthetic_city(30, seed=2)
     inputs = net_inputs(unknown_state(city, datetime(2021, 6, 8, 8, 0, tzinfo=UTC)), PARAMS)
-    known = inputs["neighbour_known"][:30] > 0
-    idx = inputs["neighbour_idx"][:30]
+    known = inputs["neighbour_known"][0, :30] > 0
+    idx = inputs["neighbour_idx"][0, :30]
     assert (idx < 30).all()
     assert not (idx[known] == np.repeat(np.arange(30)[:, None], NEIGHBOURS, axis=1)[known]).any()
     for site_idx in range(30):
         told_idx = [other for other in city.neighbour_idx[site_idx] if other >= 0][:NEIGHBOURS]
         assert idx[site_idx][known[site_idx]].tolist() == told_idx
         minutes = city.neighbour_travel_minutes[site_idx][: len(told_idx)]
-        np.testing.assert_allclose(30 * inputs["neighbour_travel"][site_idx][known[site_idx]], minutes, rtol=1e-5)
+        np.testing.assert_allclose(30 * inputs["neighbour_travel"][0, site_idx][known[site_idx]], minutes, rtol=1e-5)
 
 
 def test_a_city_with_fewer_neighbours_than_the_net_looks_at_has_the_rest_unknown(told):
     inputs = net_inputs(told, PARAMS)
-    assert inputs["neighbour_known"].sum(axis=1).tolist() == [2.0] * 3 + [0.0] * 13
-    assert inputs["neighbour_idx"][:3, :2].tolist() == [[1, 2], [0, 2], [0, 1]]
+    assert inputs["neighbour_known"][0].sum(axis=1).tolist() == [2.0] * 3 + [0.0] * 13
+    assert inputs["neighbour_idx"][0, :3, :2].tolist() == [[1, 2], [0, 2], [0, 1]]
 
 
 def test_a_site_alone_has_no_neighbour():
     inputs = net_inputs(unknown_state(synthetic_city(1, seed=1), datetime(2021, 6, 8, 8, 0, tzinfo=UTC)), PARAMS)
     assert not inputs["neighbour_known"].any()
-    assert inputs["neighbour_idx"].shape == (16, NEIGHBOURS)
+    assert inputs["neighbour_idx"].shape == (1, 16, NEIGHBOURS)

@@ -33,3 +33,12 @@ def test_a_piece_that_fails_is_recorded_and_the_next_is_done():
         beside.settle()
     assert (done, beside.num_failed) == ([1], 1)
     assert [one["event"] for one in logs] == ["failed_beside"]
+
+
+def test_what_waits_when_it_is_closed_is_still_done_and_then_the_thread_ends():
+    beside, done = Beside("ending"), []
+    beside.offer(lambda: done.append(1))
+    (thread,) = (one for one in threading.enumerate() if one.name == "ending")
+    beside.close()
+    thread.join(10)
+    assert (done, thread.is_alive()) == ([1], False)

@@ -90,6 +90,17 @@ def test_replicas_do_not_see_each_other():
         same(answer(net, alone), [one[replica : replica + 1] for one in answer(net, inputs)])
 
 
+def test_cities_with_other_neighbours_share_a_run_and_each_gets_what_it_would_get_alone():
+    net, cities = make_net(weight_scale=0.3), [make_inputs(seed, replicas=1) for seed in (1, 2, 3)]
+    for city in cities:
+        city |= {name: city[name][None] for name in TOPOLOGY}
+    together = {name: torch.cat([city[name] for city in cities]) for name in cities[0]}
+    said = answer(net, together)
+    for place, city in enumerate(cities):
+        same([one[place : place + 1] for one in said], answer(net, city))
+    assert differ(answer(net, together | {"neighbour_idx": together["neighbour_idx"].flip(0)}), said) > 1e-3
+
+
 def test_what_stands_in_an_unknown_candidate_does_not_matter():
     net, inputs = make_net(weight_scale=0.3), make_inputs()
     inputs["candidates_known"][0, 0] = 0

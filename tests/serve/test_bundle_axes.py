@@ -85,8 +85,8 @@ def test_a_process_refuses_a_shipped_net_in_another_axis_order_than_it_feeds(tmp
     bundle = open_bundle(forecaster_bundle(Settings()))
     facts = bundle.manifest.model_dump(exclude={"format_version", "inputs", "outputs", "files", "variants"})
     write_bundle(tmp_path, bundle.model, bundle.golden_inputs, bundle.golden_outputs, facts)
-    rewrite(tmp_path, axes=facts["axes"] | {"neighbour_idx": "N S"})
-    with pytest.raises(ModelWrong, match="forecaster: axes of neighbour_idx must be S N, got N S"):
+    rewrite(tmp_path, axes=facts["axes"] | {"neighbour_idx": "B N S"})
+    with pytest.raises(ModelWrong, match="forecaster: axes of neighbour_idx must be B S N, got B N S"):
         open_forecaster(Settings(bundles={"forecaster": str(tmp_path)}))
 
 

@@ -1,6 +1,7 @@
 """The learned forecaster from its bundle to a plan: chosen by settings, opened once, looked at by the doctor."""
 
 import contextlib
+from dataclasses import replace
 from datetime import time
 from pathlib import Path
 
@@ -149,7 +150,8 @@ def test_a_day_is_played_with_the_net_and_its_failures_are_counted(settings, tmp
 def living_city(settings, folder):
     """A small simulated city and its living system, one cycle done."""
     store, patient = StoreSettings(url=f"sqlite:///{folder / 'city.sqlite'}"), BreakerParams(deadline_milliseconds=5000)
-    settings = settings.model_copy(update={"store": store, "breaker": patient})
+    engines = replace(settings.engines, deadline_milliseconds=60_000)
+    settings = settings.model_copy(update={"store": store, "breaker": patient, "engines": engines})
     city = SimulatedCity.from_name("synthetic:6", seed=3)
     city.advance(60)
     clock = SimulatedClock(city.now)

@@ -36,7 +36,7 @@ def bundle(tmp_path):
     return toy_bundle(tmp_path / "toy")
 
 
-def signed(bundle: Path, folder: Path, owner="anna"):
+def signed(bundle: Path, folder: Path, owner="releases"):
     """Sign a bundle; gives the trusted keys that know the owner."""
     key, line = make_key(folder, owner)
     (bundle / SIGNATURE_FILE).write_bytes(sign((bundle / "manifest.json").read_bytes(), key.read_bytes()))
@@ -109,10 +109,10 @@ def test_without_a_signature_a_model_is_refused_unless_the_settings_allow_it(tmp
 
 def test_a_trusted_signature_names_its_owner_and_the_library_agrees(tmp_path, bundle):
     trusted = signed(bundle, tmp_path / "keys")
-    assert ModelStore(tmp_path / "models", trusted).add(bundle).signer == "anna"
+    assert ModelStore(tmp_path / "models", trusted).add(bundle).signer == "releases"
     # The same by hand, from the words of the docs alone.
     document = orjson.loads((bundle / SIGNATURE_FILE).read_bytes())
-    key = load_pem_private_key((tmp_path / "keys" / "anna.pem").read_bytes(), None)
+    key = load_pem_private_key((tmp_path / "keys" / "releases.pem").read_bytes(), None)
     assert isinstance(key, Ed25519PrivateKey)
     import base64
 
@@ -126,7 +126,7 @@ def test_a_key_nobody_trusts_and_a_manifest_changed_after_signing_are_refused(tm
         ModelStore(tmp_path / "one", TrustedKeys.none()).add(bundle)
     document = orjson.loads((bundle / "manifest.json").read_bytes())
     (bundle / "manifest.json").write_bytes(orjson.dumps(document | {"licence": "MIT"}))
-    with pytest.raises(ModelWrong, match="the signature of anna does not fit"):
+    with pytest.raises(ModelWrong, match="the signature of releases does not fit"):
         ModelStore(tmp_path / "two", trusted).add(bundle)
 
 
@@ -138,12 +138,12 @@ def test_what_is_no_signature_is_said_to_be_none(tmp_path, bundle, data):
 
 
 def test_a_private_key_is_for_its_owner_alone_and_never_written_over(tmp_path):
-    key, _ = make_key(tmp_path, "anna")
+    key, _ = make_key(tmp_path, "releases")
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     with pytest.raises(InputWrong, match="is there already"):
-        make_key(tmp_path, "anna")
+        make_key(tmp_path, "releases")
     with pytest.raises(InputWrong, match="owner: must have"):
-        make_key(tmp_path, "../anna")
+        make_key(tmp_path, "../releases")
 
 
 def test_a_release_goes_from_shadow_over_a_share_to_champion_and_back():

@@ -14,6 +14,7 @@ def learned(make_city, tmp_path):
         planner="learned",
         models={"folder": str(tmp_path / "models"), "allow_unsigned": True},
         breaker={"deadline_milliseconds": 5000},
+        engines={"deadline_milliseconds": 60_000},
     )
 
 
@@ -37,7 +38,7 @@ def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_
     assert answer.json()["aliases"]["share_permille"] == 100
     refused = order(client, "promote")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:doseflow:problem:refused-release")
-    assert order(client, "promote", force=True, by="anna").json()["aliases"]["champion"] == digest
+    assert order(client, "promote", force=True, by="releases").json()["aliases"]["champion"] == digest
     slot.refresh()
     slot.settle()
     cycle = learned.play()
@@ -51,7 +52,7 @@ def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_
     events = client.get("/api/v1/models").json()["events"]
     assert [(one["event"], one["by"]) for one in events] == [
         ("rolled_back", "dashboard"),
-        ("promoted_by_force", "anna"),
+        ("promoted_by_force", "releases"),
         ("canary", "dashboard"),
     ]
     learned.live.feed.close()

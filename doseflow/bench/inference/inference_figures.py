@@ -13,7 +13,7 @@ from doseflow.bench.inference.rounds import Case, FormSamples
 from doseflow.export.graph_cleaning import GraphReport
 from doseflow.serve.manifest import Manifest
 from doseflow.serve.precision import is_finer_or_same
-from doseflow.serve.variant import MOST_LOSS_SHARE
+from doseflow.serve.variant import MOST_LOSS_SHARE, why_gate_fails
 
 LEAST_SPEEDUP = {"cpu": 2.0, "cuda": 10.0}
 LEAST_BATCHING_GAIN = {"cuda": 3.0}
@@ -87,10 +87,12 @@ def may_serve(samples: FormSamples, manifests: Mapping[str, Manifest]) -> bool:
         return False
     precision = samples.form.precision
     for manifest in manifests.values():
+        if precision not in {one.precision for one in manifest.variants}:
+            return False
         if not all(is_finer_or_same(precision, lowest) for lowest in manifest.lowest_precision.values()):
             return False
         gate = manifest.variant(precision).decisions
-        if precision != "fp32" and (gate is None or gate.num_violations or gate.loss_share >= MOST_LOSS_SHARE):
+        if precision != "fp32" and (gate is None or why_gate_fails(gate)):
             return False
     return True
 

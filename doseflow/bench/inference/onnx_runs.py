@@ -64,9 +64,9 @@ class PlainRun:
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    def __call__(self, inputs: Arrays) -> None:
+    def __call__(self, inputs: Arrays) -> list[Any]:
         """From host arrays to host arrays."""
-        self._session.run(None, inputs)
+        return list(self._session.run(None, inputs))
 
 
 class BoundRun:
@@ -76,25 +76,24 @@ class BoundRun:
     Parameters
     ----------
     outputs
-        Arrays of the outputs' sizes.
+        Arrays of the outputs' sizes, in the model's order.
     """
 
-    def __init__(self, session: Any, inputs: Arrays, outputs: Arrays) -> None:
+    def __init__(self, session: Any, inputs: Arrays, outputs: Arrays, device: str = "cuda") -> None:
         self._session, self._binding = session, session.io_binding()
-        self._inputs, self._outputs = _placed(inputs), _placed(outputs)
+        self._inputs, self._outputs = _placed(inputs, device), _placed(outputs, device)
         for name, placed in self._inputs.items():
             self._binding.bind_ortvalue_input(name, placed)
         for name, placed in self._outputs.items():
             self._binding.bind_ortvalue_output(name, placed)
 
-    def __call__(self, inputs: Arrays) -> None:
+    def __call__(self, inputs: Arrays) -> list[Any]:
         """From host arrays to host arrays."""
         for name, array in inputs.items():
             self._inputs[name].update_inplace(array)
         self._session.run_with_iobinding(self._binding)
-        for placed in self._outputs.values():
-            placed.numpy()
+        return [placed.numpy() for placed in self._outputs.values()]
 
 
-def _placed(arrays: Arrays) -> dict[str, Any]:
-    return {name: onnxruntime.OrtValue.ortvalue_from_numpy(array, "cuda", 0) for name, array in arrays.items()}
+def _placed(arrays: Arrays, device: str) -> dict[str, Any]:
+    return {name: onnxruntime.OrtValue.ortvalue_from_numpy(array, device, 0) for name, array in arrays.items()}

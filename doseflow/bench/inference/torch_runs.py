@@ -26,12 +26,11 @@ class EagerRun:
             self._torch.set_num_threads(num_threads)
         self._net, self._device = net.to(device).eval(), device
 
-    def __call__(self, inputs: Arrays) -> None:
+    def __call__(self, inputs: Arrays) -> list[Any]:
         """From host arrays to host arrays."""
         with self._torch.inference_mode():
             said = self._net(*(self._torch.from_numpy(array).to(self._device) for array in inputs.values()))
-            for one in said if isinstance(said, tuple) else (said,):
-                one.cpu().numpy()
+            return [one.cpu().numpy() for one in (said if isinstance(said, tuple) else (said,))]
 
 
 class GraphRun:
@@ -56,14 +55,13 @@ class GraphRun:
                 said = self._net(*self._fixed)
         self._said = said if isinstance(said, tuple) else (said,)
 
-    def __call__(self, inputs: Arrays) -> None:
+    def __call__(self, inputs: Arrays) -> list[Any]:
         """From host arrays to host arrays."""
         for fixed, host, array in zip(self._fixed, self._host, inputs.values(), strict=True):
             host.numpy()[...] = array
             fixed.copy_(host, non_blocking=True)
         self._graph.replay()
-        for one in self._said:
-            one.cpu().numpy()
+        return [one.cpu().numpy() for one in self._said]
 
     def _placed(self, array: Any, precision: str) -> Any:
         tensor = self._torch.from_numpy(array).to("cuda")

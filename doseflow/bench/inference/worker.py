@@ -11,14 +11,20 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from doseflow.bench.inference.forms import CITY, EAGER, NETS, ONNX_GRAPH, RAW, TORCH_GRAPH, Form
 from doseflow.bench.inference.inputs import free_sizes, inputs_of_cities, outputs_for
 from doseflow.bench.inference.onnx_runs import BoundRun, PlainRun, session_of
 from doseflow.bench.inference.torch_runs import EagerRun, GraphRun, device_memory_used
+from doseflow.errors import ModelWrong
 from doseflow.export.random_inputs import Arrays
 from doseflow.serve.bundle import Bundle, open_bundle
+from doseflow.serve.precision import WIDEST_TOLERANCE
 
-WARM_UP_RUNS = 5
+WARM_UP_RUNS = 3
+ROUNDING = 10.0
+"""How many times the tolerance of golden outputs a form may be off: these inputs are drawn, and wilder than those."""
 _INPUT_SEED = 1
 
 
@@ -68,12 +74,14 @@ class _Nets:
     def __init__(self, order: WorkerOrder) -> None:
         self._order = order
         before = device_memory_used() if order.form.device == "cuda" else 0
-        self._runs: dict[tuple[str, int], tuple[Callable[[Arrays], None], Arrays]] = {}
+        self._runs: dict[tuple[str, int], tuple[Callable[[Arrays], list[Any]], Arrays]] = {}
         for net in NETS:
             self._open(net, open_bundle(order.bundles[net]))
         for run, inputs in self._runs.values():
             for _ in range(WARM_UP_RUNS):
                 run(inputs)
+        for net in NETS:
+            self._check(net, open_bundle(order.bundles[net]))
         self.device_bytes = device_memory_used() - before if order.form.device == "cuda" else 0
 
     def _open(self, net: str, bundle: Bundle) -> None:
@@ -84,12 +92,22 @@ class _Nets:
             inputs = inputs_of_cities(bundle, batch, _INPUT_SEED)
             self._runs[net, batch] = (shared or self._run_of_size(net, bundle, inputs), inputs)
 
-    def _run_of_size(self, net: str, bundle: Bundle, inputs: Arrays) -> Callable[[Arrays], None]:
+    def _check(self, net: str, bundle: Bundle) -> None:
+        """An engine that its device does not suit may be fast and silently wrong."""
+        run, inputs = self._runs[net, self._order.batches[0]]
+        expected = session_of(bundle.model, "cpu").run(list(bundle.manifest.outputs), inputs)
+        for name, one, other in zip(bundle.manifest.outputs, run(inputs), expected, strict=True):
+            off = float((np.abs(one - other) / np.maximum(np.abs(other), 1.0)).max())
+            most = ROUNDING * WIDEST_TOLERANCE[self._order.form.precision]
+            if not off <= most:
+                raise ModelWrong(f"{name} is off by {off:.2g} from the processor, more than {most:g}")
+
+    def _run_of_size(self, net: str, bundle: Bundle, inputs: Arrays) -> Callable[[Arrays], list[Any]]:
         if self._order.form.engine == TORCH_GRAPH:
             return GraphRun(_lean(bundle), inputs, self._order.form.precision)
         return self._bound(bundle, inputs, net)
 
-    def _shared_run(self, net: str, bundle: Bundle) -> Callable[[Arrays], None]:
+    def _shared_run(self, net: str, bundle: Bundle) -> Callable[[Arrays], list[Any]]:
         """What answers every batch."""
         order, form = self._order, self._order.form
         if form.engine == EAGER:

@@ -14,6 +14,7 @@ from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.blend import Blend, fit_blend
+from doseflow.forecast.series.mean_member import MeanMember
 from doseflow.forecast.series.mean_trees import MeanTrees
 from doseflow.forecast.series.params import SeriesForecastParams
 from doseflow.forecast.series.plain.historical_average import HistoricalAverage
@@ -26,6 +27,10 @@ from doseflow.units import MINUTES_PER_DAY
 
 BACK_TESTS = 4
 """Past origins that the blend is learnt on, as far as the history has them."""
+REFIT_GROWTH = 0.05
+"""Share by which a history grows in the back-test until members are fitted anew, about as fresh as they serve."""
+TREE_FITS = 2
+"""Quantile trees whose mean is taken in the forecast; one in the back-test."""
 LEAST_SHARE_BEFORE = 0.5
 """Of the history must lie before the first of them."""
 LEAST_CELLS = 40
@@ -63,28 +68,36 @@ class SeriesForecaster:
         origins = _origins(table, horizon)
         if not origins or not _takes_plain(table, origins[0]):
             return
-        others = self._made()
         # Trees and plain members have sizes of their own for what is small, so they see every table at one size.
         self._unit = float(np.nanmean(table.values)) / PLAIN_MEAN or 1.0
-        before = self._sized(_until(table, origins[0]))
-        for one in others:
-            one.fit(before, horizon)
-        told, came = [], []
-        for number, origin in enumerate(origins, start=1):
-            past = _until(table, origin)
-            plain = self._asked(others, past, horizon)
-            told.append(np.stack([ridge_forecast(past, horizon, self._params), *plain]))
-            came.append(table.values[:, origin : origin + horizon])
-            advance(number / (len(origins) + 1))
-        members_told, what_came = np.concatenate(told, axis=2), np.concatenate(came, axis=1)
+        members_told, what_came = self._tried(table, horizon, origins, advance)
         known = np.isfinite(what_came) & np.isfinite(members_told).all(axis=(0, 3))
         if known.sum() < LEAST_CELLS:
             return
         self._blend = fit_blend(members_told[:, known], what_came[known], np.random.default_rng(self._params.seed))
-        self._others = self._made()
+        self._others = self._made(TREE_FITS)
         for one in self._others:
             one.fit(self._sized(table), horizon)
         advance(1.0)
+
+    def _tried(
+        self, table: SeriesTable, horizon: int, origins: list[int], advance: Callable[[float], None]
+    ) -> tuple[FloatArray, FloatArray]:
+        """What the members told at past origins, (M, S, O N, Q), and what came, (S, O N)."""
+        others = self._made(1)
+        told, came = [], []
+        fitted_at = 0
+        for number, origin in enumerate(origins, start=1):
+            past = _until(table, origin)
+            if origin > (1 + REFIT_GROWTH) * fitted_at:
+                for one in others:
+                    one.fit(self._sized(past), horizon)
+                fitted_at = origin
+            plain = self._asked(others, past, horizon)
+            told.append(np.stack([ridge_forecast(past, horizon, self._params), *plain]))
+            came.append(table.values[:, origin : origin + horizon])
+            advance(number / (len(origins) + 1))
+        return np.concatenate(told, axis=2), np.concatenate(came, axis=1)
 
     def forecast(
         self,
@@ -125,9 +138,10 @@ class SeriesForecaster:
         sized = self._sized(table)
         return [one.forecast(sized, horizon) * self._unit for one in others]
 
-    def _made(self) -> list[SeriesMember]:
+    def _made(self, tree_fits: int) -> list[SeriesMember]:
         seed, examples = self._params.seed, self._params.tree_examples
-        return [QuantileTrees(seed, examples), MeanTrees(seed, examples), SeasonalNaive(), HistoricalAverage()]
+        trees = MeanMember([QuantileTrees(seed + number, examples) for number in range(tree_fits)])
+        return [trees, MeanTrees(seed, examples), SeasonalNaive(), HistoricalAverage()]
 
 
 def forecast_series(

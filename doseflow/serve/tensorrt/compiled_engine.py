@@ -12,9 +12,9 @@ import structlog
 from numpy.typing import NDArray
 
 from doseflow.errors import EngineFailed, EngineUnfit
-from doseflow.serve.axes import Sizes, cut, padded_to, shape_in
+from doseflow.serve.axes import Arrays, Sizes, cut, padded_to, shape_in
 from doseflow.serve.cuda_driver import cuda_device
-from doseflow.serve.fixed_shapes import shape_for, text_of
+from doseflow.serve.fixed_shapes import answered_in_pieces, shape_for, text_of
 from doseflow.serve.tensorrt.build_log import Listener
 from doseflow.serve.tensorrt.engine_folder import EngineFolder
 from doseflow.serve.tensorrt.fitness import require_fit, require_valid
@@ -76,8 +76,12 @@ class TensorrtEngine:
         EngineFailed
             The inputs fit no shape, or the run itself failed.
         """
-        axes = self._manifest.input_axes
-        sizes, shape = shape_for(self.name, inputs, axes, [one.shape for one in self._shaped])
+        shapes = [one.shape for one in self._shaped]
+        return answered_in_pieces(self._answered, inputs, self._manifest.input_axes, shapes)
+
+    def _answered(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
+        shapes = [one.shape for one in self._shaped]
+        sizes, shape = shape_for(self.name, inputs, self._manifest.input_axes, shapes)
         context = next(one for one in self._shaped if one.shape == shape)
         with self._scratch.lock:
             outputs = context.answer(inputs)

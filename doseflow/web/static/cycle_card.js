@@ -7,11 +7,12 @@ const LIMIT_MILLISECONDS = 100;
 const STAGES = ["read", "state", "forecast", "policy", "feasible", "orders", "store"];
 
 export class CycleCard {
-  constructor(root, model, { onDetails }) {
+  constructor(root, model, { onDetails, onModels }) {
     this.root = root;
     this.model = model;
     this.value = (name) => root.querySelector(`[data-figure="${name}"]`);
     this.value("plan").addEventListener("click", onDetails);
+    this.value("models").addEventListener("click", onModels);
   }
 
   show() {

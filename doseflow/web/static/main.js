@@ -8,6 +8,7 @@ import { chooseLanguage, clockTime, currentLanguage, longDay, onLanguage, t, tra
 import { LinkState } from "./link_state.js";
 import { LiveEvents } from "./live_events.js";
 import { MapPanel } from "./map_panel.js";
+import { ModelsDialog } from "./models_dialog.js";
 import { OrderList } from "./order_list.js";
 import { PlanDialog } from "./plan_dialog.js";
 import { SiteList } from "./site_list.js";
@@ -17,11 +18,12 @@ const find = (name) => document.querySelector(`[data-part="${name}"]`);
 
 const model = new CityModel();
 const planDialog = new PlanDialog(find("plan-dialog"), model);
+const modelsDialog = new ModelsDialog(find("models-dialog"));
 const parts = {
   link: new LinkState({ pill: find("link"), banner: find("banner") }, model),
   firstWait: new FirstWait(find("first-wait"), model),
   strip: new FiguresStrip(find("strip"), model),
-  cycle: new CycleCard(find("cycle"), model, { onDetails: () => planDialog.open() }),
+  cycle: new CycleCard(find("cycle"), model, { onDetails: () => planDialog.open(), onModels: () => modelsDialog.open() }),
   map: new MapPanel(find("map"), model),
   sites: new SiteList({ list: find("site-list"), count: find("site-count"), search: find("site-search"), note: find("site-note") }, model),
   orders: new OrderList({ list: find("order-list"), count: find("order-count"), note: find("order-note"), filters: find("order-filters"), ended: find("orders-ended") }, model),

@@ -30,7 +30,7 @@ export class PlanDialog {
     const sentences = plan.infeasible?.sentences ?? [];
     this.body.replaceChildren(
       element("p", { text: t("plan.summary", { decisions: plan.decisions.length, planner: plan.planner }) }),
-      ...(plan.why_this_planner ? [element("p", { class: "alarming", text: plan.why_this_planner })] : []),
+      ...(plan.made_by ? [element("p", { class: plan.why_this_planner ? "alarming" : "muted", text: plan.made_by })] : []),
       ...section(t("plan.infeasible"), sentences),
       ...section(t("plan.dropped", { count: plan.dropped.length }), plan.dropped.map((each) => this.droppedSentence(each))),
       ...section(t("plan.soft", { count: plan.soft_violations.length }), plan.soft_violations.map((each) => this.softSentence(each))),
