@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from doseflow import __version__
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
@@ -22,6 +24,7 @@ from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
+from doseflow.live.model_counts import ModelCounts
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
@@ -43,6 +46,8 @@ from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.store.engine import Store, open_store
+from doseflow.telemetry.metrics import make_metrics
+from doseflow.telemetry.tracing import http_exporter, tracing_to
 from doseflow.units import PERIOD_MINUTES
 
 HISTORY_WEEKS = 4
@@ -219,7 +224,8 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
     gateways = make_gateways(settings)
-    nets = live_nets(settings, clock, make_planner(settings), _packaged(settings))
+    metrics = make_metrics()
+    nets = live_nets(settings, clock, make_planner(settings), _packaged(settings), metrics.engines)
     store = open_store(settings.store.url)
     live = LiveCity(
         city,
@@ -231,12 +237,29 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         history=load_history(store, city, clock),
         intake=settings.intake,
         feed=EventFeed(),
+        metrics=metrics,
+        tellers=(ModelCounts(nets.desks).tell,),
         releases=nets.desks,
         after_cycle=nets.after_cycle,
         answer_seconds=settings.engines.deadline_milliseconds / 1000,
         why_engines_rest=partial(_why_engines_rest, settings),
     )
     return OpenCity(live, store, gateways, settings, nets)
+
+
+@contextmanager
+def tracing(settings: Settings) -> Iterator[None]:
+    """
+    Traces of this process as the settings say, until it ends.
+
+    Raises
+    ------
+    EnvironmentUnfit
+        They are wanted and the libraries are not installed.
+    """
+    endpoint = settings.tracing.endpoint
+    with tracing_to(http_exporter(endpoint), __version__) if endpoint else nullcontext():
+        yield
 
 
 def load_history(store: Store, city: City, clock: Clock) -> ArrivalHistory:

@@ -23,10 +23,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
+from doseflow.backtest.command import look_back
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
 from doseflow.models import models
+from doseflow.panels.command import draw_dashboards
 from doseflow.telemetry.logs import configure_logs
 
 app = typer.Typer(
@@ -44,6 +46,8 @@ app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
 register_inference(app, bench)
+app.command("dashboards")(draw_dashboards)
+app.command("backtest")(look_back)
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -64,13 +68,14 @@ def demo(
     folder: Annotated[Path, typer.Option(help="Where the demo keeps its database.")] = Path("var"),
 ) -> None:
     """Run the whole system on the packaged real data, with a dashboard."""
+    from doseflow.bootstrap import tracing
     from doseflow.demo.run import DemoChoice, run_demo
     from doseflow.settings import read_settings
 
     settings = read_settings()
     if port is not None:
         settings = settings.model_copy(update={"http": settings.http.model_copy(update={"port": port})})
-    with _until_interrupted():
+    with _until_interrupted(), tracing(settings):
         run_demo(DemoChoice(city, seed, seconds_per_cycle, cycles, folder), settings, out)
 
 
@@ -80,7 +85,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535)] = None,
 ) -> None:
     """Serve a real city: reports over HTTP, a cycle every five minutes, orders out."""
-    from doseflow.bootstrap import open_city
+    from doseflow.bootstrap import open_city, tracing
     from doseflow.live.machine_needs import require_free_port
     from doseflow.settings import read_settings
     from doseflow.web.server import serve_until_stopped
@@ -94,7 +99,7 @@ def serve(
         out.print(
             f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops"
         )
-        with _until_interrupted():
+        with _until_interrupted(), tracing(settings):
             asyncio.run(serve_until_stopped(opened))
     finally:
         opened.close()

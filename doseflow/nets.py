@@ -24,6 +24,7 @@ from doseflow.forecast.learned_forecast import LearnedForecast, checked_quantile
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION, net_inputs
 from doseflow.live.beside import Beside
 from doseflow.live.forecaster_trial import ForecasterTrial
+from doseflow.live.model_counts import tell_pair
 from doseflow.live.policy_trial import PolicyTrial
 from doseflow.live.released_forecaster import ReleasedForecaster
 from doseflow.live.released_policy import ReleasedPolicy
@@ -34,6 +35,7 @@ from doseflow.policy.site_values import FEATURES_INPUT, checked_values
 from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.ports import Clock, Engine, Forecaster, Policy
 from doseflow.serve.aliases import PACKAGED
+from doseflow.serve.counted_engine import CountedEngine
 from doseflow.serve.guarded_engine import AnswerCheck, GuardedEngine, WallSeconds
 from doseflow.serve.model_store import ModelStore, require_same_manifest
 from doseflow.serve.net_slot import FixedSlot, NetSlot, WarmModel, standing_of_record
@@ -41,6 +43,7 @@ from doseflow.serve.opened_model import OpenedModel, open_model
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.serve.signatures import TrustedKeys
 from doseflow.settings import Settings
+from doseflow.telemetry.engine_metrics import EngineMetrics
 from doseflow.telemetry.stopwatch import MonotonicClock
 
 T = TypeVar("T")
@@ -153,7 +156,9 @@ class LiveNets:
             desk.slot.close()
 
 
-def live_nets(settings: Settings, clock: Clock, planner: Planner, packaged: Mapping[str, OpenPackaged]) -> LiveNets:
+def live_nets(
+    settings: Settings, clock: Clock, planner: Planner, packaged: Mapping[str, OpenPackaged], engines: EngineMetrics
+) -> LiveNets:
     """
     A planner whose nets are guarded, and follow the releases of the model store.
 
@@ -163,6 +168,8 @@ def live_nets(settings: Settings, clock: Clock, planner: Planner, packaged: Mapp
         The same planner without guards; what no net does stays as it is.
     packaged
         By net, what opens the model of the settings.
+    engines
+        What answers and releases are counted by.
 
     Raises
     ------
@@ -175,15 +182,20 @@ def live_nets(settings: Settings, clock: Clock, planner: Planner, packaged: Mapp
     store = open_model_store(settings)
     nets.beside = beside = Beside("release")
     if uses["forecaster"]:
-        slot = _slot("forecaster", settings, clock, store, packaged["forecaster"], partial(_forecaster_of, settings))
-        forecaster, desk = ReleasedForecaster(slot), ReleaseDesk(slot, settings.release)
+        slot = _slot(
+            "forecaster", settings, clock, store, packaged["forecaster"], partial(_forecaster_of, settings), engines
+        )
+        forecaster = ReleasedForecaster(slot)
+        desk = ReleaseDesk(slot, settings.release, partial(tell_pair, engines, "forecaster"))
         nets.desks["forecaster"] = desk
         nets.after_cycle.append(ForecasterTrial(forecaster, desk, beside).after_cycle)
         nets.planner = replace(nets.planner, forecaster=forecaster)
     if uses["policy"]:
-        slot_of_policy = _slot("policy", settings, clock, store, packaged["policy"], partial(_policy_of, settings))
+        slot_of_policy = _slot(
+            "policy", settings, clock, store, packaged["policy"], partial(_policy_of, settings), engines
+        )
         policy = ReleasedPolicy(slot_of_policy, settings.release.block_minutes)
-        desk_of_policy = ReleaseDesk(slot_of_policy, settings.release)
+        desk_of_policy = ReleaseDesk(slot_of_policy, settings.release, partial(tell_pair, engines, "policy"))
         nets.desks["policy"] = desk_of_policy
         trial = PolicyTrial(policy, desk_of_policy, planner.feasible, plan_cost_minutes, beside)
         nets.after_cycle.append(trial.after_cycle)
@@ -243,8 +255,9 @@ def _slot(
     store: ModelStore | None,
     open_packaged: OpenPackaged,
     answers_of: Callable[[Engine, OpenedModel], T],
+    engines: EngineMetrics,
 ) -> NetSlot[T]:
-    return NetSlot(net, store, _opens_warm(net, settings, clock, store, open_packaged, answers_of), clock.now)
+    return NetSlot(net, store, _opens_warm(net, settings, clock, store, open_packaged, answers_of, engines), clock.now)
 
 
 def _opens_warm(
@@ -254,6 +267,7 @@ def _opens_warm(
     store: ModelStore | None,
     open_packaged: OpenPackaged,
     answers_of: Callable[[Engine, OpenedModel], T],
+    engines: EngineMetrics | None = None,
 ) -> Callable[[str], WarmModel[T]]:
     def open_warm(digest: str) -> WarmModel[T]:
         if digest == PACKAGED:
@@ -262,7 +276,10 @@ def _opens_warm(
             raise SettingsWrong(f"models.folder: must be set, since the model {digest[:12]} is needed")
         else:
             opened, which = open_stored(settings, store, net, digest), digest[:12]
-        guarded = GuardedEngine(opened.door(), CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
-        return WarmModel(digest, f"{opened.bundle.manifest.name} {which}", guarded, answers_of(guarded, opened))
+        door = opened.door()
+        asked = door if engines is None else CountedEngine(door, partial(engines.answered, net))
+        guarded = GuardedEngine(asked, CircuitBreaker(settings.breaker, clock), NET_TO_KIND[net].check)
+        label = f"{opened.bundle.manifest.name} {which}"
+        return WarmModel(digest, label, guarded, answers_of(guarded, opened), opened.batcher)
 
     return open_warm

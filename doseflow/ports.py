@@ -146,6 +146,18 @@ class PlanStore(Protocol):
         CycleNotFound
         """
 
+    def check_writable(self) -> None:
+        """
+        Write something that changes nothing.
+
+        Raises
+        ------
+        StoreUnavailable
+        """
+
+    def cycle_ids_between(self, city: City, start: datetime, end: datetime) -> list[str]:
+        """Ids of a city's cycles from `start` to before `end` that can be replayed, oldest first."""
+
     def digest_of(self, plan: Plan) -> str:
         """Digest of what a plan decides, as kept in `plan_digest` of its cycle's record."""
 

@@ -67,6 +67,14 @@ class WebhookSettings(BaseModel):
     """How long one delivery may take before it is tried again."""
 
 
+class TracingSettings(BaseModel):
+    """Where traces go."""
+
+    model_config = _STRICT_SECTION
+    endpoint: Annotated[str, MinLen(1)] | None = None
+    """OpenTelemetry collector, such as `http://127.0.0.1:4318/v1/traces`; not set is no traces. `doseflow[tracing]`."""
+
+
 class BundleSettings(BaseModel):
     """Where the trained nets are."""
 
@@ -115,6 +123,7 @@ class Settings(BaseSettings):
     release: ReleaseParams = Field(default_factory=ReleaseParams)
     engines: EngineParams = Field(default_factory=EngineParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
     tick: TickParams = Field(default_factory=TickParams)

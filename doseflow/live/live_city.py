@@ -20,7 +20,9 @@ from doseflow.domain.report import ReceivedReport
 from doseflow.errors import ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
+from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
@@ -28,7 +30,9 @@ from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
 from doseflow.telemetry.deadline import deadline_at
+from doseflow.telemetry.metrics import Metrics, make_metrics
 from doseflow.telemetry.stopwatch import Stopwatch
+from doseflow.telemetry.tracing import span, tell_span
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +61,10 @@ class LiveCity:
         Time from a cycle's start in which nets must have answered; None is any.
     why_engines_rest
         Why a net cannot be asked just now, empty where all can.
+    metrics
+        What is counted; the same that the engines of the planner are counted by.
+    tellers
+        Asked before the metrics are read, so that whoever keeps counts of their own can tell them.
     """
 
     def __init__(
@@ -75,6 +83,8 @@ class LiveCity:
         after_cycle: Sequence[Callable[[Cycle], None]] = (),
         answer_seconds: float | None = None,
         why_engines_rest: Callable[[], str] = lambda: "",
+        metrics: Metrics | None = None,
+        tellers: Sequence[Callable[[Metrics], None]] = (),
     ) -> None:
         self.city = city
         self.reports = reports
@@ -95,7 +105,11 @@ class LiveCity:
         self._pending: list[ReceivedReport] = reports.pending()
         self._state = plans.latest_state() or unknown_state(city, clock.now())
         self.latest: Cycle | None = None
+        self.began_at = clock.now()
+        self.metrics = metrics or make_metrics()
+        self.tellers = tuple(tellers)
         self.watch = SiteWatch(self._state)
+        self.models = ModelWatch(self.metrics.quality)
 
     @property
     def num_pending_reports(self) -> int:
@@ -111,25 +125,12 @@ class LiveCity:
         ReportRefused
             The body as a whole cannot be read; it is in quarantine too.
         """
-        now = self.clock.now()
-        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
-        accepted = [item for item in items if isinstance(item, AcceptedItem)]
-        refused = [item for item in items if isinstance(item, RefusedItem)]
-        is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
-        fresh = [item for item, new in zip(accepted, is_new, strict=True) if new]
-        repeated = [_as_repeated(item) for item, new in zip(accepted, is_new, strict=True) if not new]
-        refused += repeated
-        if refused:
-            self.reports.quarantine([_quarantined(item, now) for item in refused])
-        with self._pending_lock:
-            self._pending += [item.received for item in fresh]
-        if fresh or refused:
-            self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
-        return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+        with span("reports"):
+            return self._submit(body)
 
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
-        with self._cycle_lock:
+        with self._cycle_lock, span("cycle"):
             return self._run_cycle()
 
     def record_receipt(self, order_id: str, receipt: OrderReceipt) -> Order:
@@ -153,6 +154,24 @@ class LiveCity:
         """Orders not in a final state, newest first."""
         return self.plans.orders(states=OPEN_STATES, limit=100_000)
 
+    def _submit(self, body: bytes) -> Submission:
+        now = self.clock.now()
+        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        accepted = [item for item in items if isinstance(item, AcceptedItem)]
+        refused = [item for item in items if isinstance(item, RefusedItem)]
+        is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
+        fresh = [item for item, new in zip(accepted, is_new, strict=True) if new]
+        repeated = [_as_repeated(item) for item, new in zip(accepted, is_new, strict=True) if not new]
+        refused += repeated
+        if refused:
+            self.reports.quarantine([_quarantined(item, now) for item in refused])
+        with self._pending_lock:
+            self._pending += [item.received for item in fresh]
+        if fresh or refused:
+            self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
+        tell_span(accepted=len(fresh), refused=len(refused))
+        return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+
     def _run_cycle(self) -> Cycle:
         as_of = self.clock.now()
         with self._pending_lock:
@@ -168,9 +187,18 @@ class LiveCity:
             log.error("another_planner_answered", cycle_id=cycle.cycle_id, why=cycle.plan.why_this_planner)
         if cycle.forecast.why_this_forecaster:
             log.error("another_forecaster_answered", cycle_id=cycle.cycle_id, why=cycle.forecast.why_this_forecaster)
+        tell_span(
+            cycle_id=cycle.cycle_id,
+            planner=cycle.plan.planner,
+            forecaster=cycle.forecast.forecaster,
+            reports=len(taken),
+            new_orders=len(cycle.new_orders),
+        )
         self.latest = cycle
         self._state = cycle.state
+        count_cycle(self.metrics, cycle)
         self.watch.look(cycle.state)
+        self.models.look(cycle)
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
         self._look_back(cycle)
         return cycle

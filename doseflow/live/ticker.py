@@ -6,12 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
 from doseflow.dispatch.relay import RelayParams, relay_once
+from doseflow.domain.cycle import Cycle
+from doseflow.domain.feature_classes import ReadingSource
 from doseflow.live.live_city import LiveCity
 from doseflow.ports import Gateway
+from doseflow.telemetry.cycle_line import cycle_line
 
 RETENTION_SECONDS = 3600.0
 log = structlog.get_logger(__name__)
@@ -41,10 +45,25 @@ async def run_cycles(live: LiveCity, params: TickParams, stop: asyncio.Event) ->
     """Run a cycle `grace_seconds` after each mark until `stop` is set; one that fails is recorded, not fatal."""
     while not await _stopped_within(stop, seconds_to_next_cycle(live, params)):
         try:
-            await asyncio.to_thread(live.run_cycle)
+            log.info("cycle_completed", **told_of(await asyncio.to_thread(live.run_cycle)))
         except Exception:  # the beat is the boundary: one failed cycle must not end the service
             log.exception("cycle_failed")
             live.feed.publish("cycle_failed", {"at": live.clock.now().isoformat()})
+
+
+def told_of(cycle: Cycle) -> dict[str, Any]:
+    """What the log tells of a cycle: a line for people, and what a search wants."""
+    has_reported = (cycle.state.source == ReadingSource.REPORTED).any(axis=1)
+    line = cycle_line(
+        planner=cycle.plan.planner,
+        num_reported=int(has_reported.sum()),
+        num_sites=len(has_reported),
+        num_new_orders=len(cycle.new_orders),
+        num_withdrawn=len(cycle.withdrawn_order_ids),
+        stage_milliseconds=cycle.stage_milliseconds,
+        why=cycle.plan.why_this_planner,
+    )
+    return {"cycle_id": cycle.cycle_id, "planner": cycle.plan.planner, "text": line}
 
 
 async def run_relay(

@@ -20,6 +20,7 @@ import structlog
 
 from doseflow.errors import DoseflowError, ReleaseRefused
 from doseflow.serve.aliases import PACKAGED, WHOLE_PERMILLE, Aliases, roll_back
+from doseflow.serve.batcher import Batcher
 from doseflow.serve.guarded_engine import GuardedEngine
 from doseflow.serve.model_store import ModelStore
 
@@ -29,12 +30,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class WarmModel(Generic[T]):
-    """A model that can answer now: `answers` is a policy or a forecaster round its guarded engine."""
+    """
+    A model that can answer now: `answers` is a policy or a forecaster round its guarded engine, `batcher` what gathers
+    its questions, None where nothing does.
+    """
 
     digest: str
     label: str
     engine: GuardedEngine
     answers: T
+    batcher: Batcher | None = None
 
 
 @dataclass(frozen=True)

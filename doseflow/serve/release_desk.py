@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from doseflow.errors import ReleaseRefused
@@ -15,10 +16,15 @@ BY_ITSELF = "release"
 
 
 class ReleaseDesk(Generic[T]):
-    """Thread-safe; each phase of each challenger has gates of its own, which begin with nothing."""
+    """
+    Thread-safe; each phase of each challenger has gates of its own, which begin with nothing. `told` is called with
+    what each cycle has shown.
+    """
 
-    def __init__(self, slot: NetSlot[T], params: ReleaseParams) -> None:
-        self.slot, self.params = slot, params
+    def __init__(
+        self, slot: NetSlot[T], params: ReleaseParams, told: Callable[[CyclePair], None] = lambda _: None
+    ) -> None:
+        self.slot, self.params, self._told = slot, params, told
         self._lock = threading.Lock()
         self._revision: int | None = None
         self._gates: ReleaseGates | None = None
@@ -28,6 +34,7 @@ class ReleaseDesk(Generic[T]):
         phase = standing.aliases.phase
         if phase is None:
             return
+        self._told(pair)
         with self._lock:
             gates = self._gates_of(standing.aliases, phase)
             gates.take(pair)

@@ -77,6 +77,18 @@ def read_record(connection: Connection, cycle_id: str) -> CycleRecord:
     return _record(row)
 
 
+def ids_with_inputs(connection: Connection, city_digest: str, start: datetime, end: datetime) -> list[str]:
+    """Ids of a city's cycles from `start` to before `end` whose inputs are kept, oldest first."""
+    statement = (
+        select(cycles.c.cycle_id)
+        .join(cycle_inputs, cycle_inputs.c.cycle_id == cycles.c.cycle_id)
+        .where(cycles.c.city_digest == city_digest, cycles.c.started_at >= start, cycles.c.started_at < end)
+        .where(cycle_inputs.c.codec.in_(READABLE_CODECS))
+        .order_by(cycles.c.cycle_no)
+    )
+    return list(connection.execute(statement).scalars())
+
+
 def read_inputs(connection: Connection, cycle_id: str) -> bytes:
     """
     The state of a cycle, as bytes.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import structlog
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from doseflow.domain.city import City
 from doseflow.domain.cycle import Cycle
@@ -27,6 +27,7 @@ from doseflow.store.state_codec import decode_state, encode_state
 from doseflow.store.transactions import Transactions
 
 log = structlog.get_logger(__name__)
+_WRITE_NOTHING_NEW = text("UPDATE alembic_version SET version_num = version_num")
 
 
 class SqlPlanStore:
@@ -90,6 +91,23 @@ class SqlPlanStore:
             return decode_state(state, self._cities.read(record["city_digest"])), record
         except ValueError as error:
             raise CycleNotFound(f"the inputs of cycle {cycle_id} cannot be read: {error}") from error
+
+    def check_writable(self) -> None:
+        """
+        Write what is there already.
+
+        Raises
+        ------
+        StoreUnavailable
+        """
+        with self._transactions.write() as connection:
+            connection.execute(_WRITE_NOTHING_NEW)
+
+    def cycle_ids_between(self, city: City, start: datetime, end: datetime) -> list[str]:
+        """Ids of a city's cycles from `start` to before `end` whose inputs are kept, oldest first."""
+        digest = self._cities.keep(city)
+        with self._transactions.read() as connection:
+            return cycles.ids_with_inputs(connection, digest, start, end)
 
     def digest_of(self, plan: Plan) -> str:
         """Digest of what a plan decides."""

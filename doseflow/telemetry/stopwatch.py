@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from doseflow.telemetry.tracing import span
+
 
 class MonotonicClock(Protocol):
     """The part of a clock that a stopwatch needs."""
@@ -23,10 +25,11 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Measure a stage; measured twice, its times add up."""
+        """Measure a stage, which is a span of a trace too; measured twice, its times add up."""
         began_seconds = self._clock.monotonic_seconds()
         try:
-            yield
+            with span(name):
+                yield
         finally:
             spent = (self._clock.monotonic_seconds() - began_seconds) * 1000
             self.stage_milliseconds[name] = self.stage_milliseconds.get(name, 0.0) + spent

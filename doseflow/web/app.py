@@ -12,8 +12,20 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from doseflow.live.live_city import LiveCity
-from doseflow.telemetry.metrics import make_metrics
-from doseflow.web import anomalies, commands, cycles, events, health, metrics, models, orders, plans, reports, sites
+from doseflow.web import (
+    anomalies,
+    commands,
+    cycles,
+    drift,
+    events,
+    health,
+    metrics,
+    models,
+    orders,
+    plans,
+    reports,
+    sites,
+)
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
 from doseflow.web.door_checks import LOOPBACK_HOSTS, DoorChecks
@@ -24,7 +36,7 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, cycles, plans, orders, events, commands, models)
+ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
 
 
 def create_app(
@@ -38,7 +50,7 @@ def create_app(
     allowed_hosts
         Host names served, without ports; `*` serves every name and gives up the protection against DNS rebinding.
     """
-    count = make_metrics()
+    count = live.metrics
     watch = CycleWatch(live, count)
     app = FastAPI(
         title="doseflow",

@@ -1,4 +1,4 @@
-"""Watches the feed: counts every cycle and receipt into the metrics, and remembers the latest cycles."""
+"""Watches the feed: remembers the latest cycles, and counts receipts and the cycles that failed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ KEPT_CYCLES = 120
 
 
 class CycleWatch:
-    """The latest cycles, newest first; each cycle is counted once."""
+    """The latest cycles, newest first; each is kept once."""
 
     def __init__(self, live: LiveCity, metrics: Metrics) -> None:
         self._live = live
         self._metrics = metrics
-        self._failures_counted = 0
         self._recent: deque[CycleAnswer] = deque(maxlen=KEPT_CYCLES)
 
     @property
@@ -46,22 +45,3 @@ class CycleWatch:
         if self._recent and self._recent[0].cycle_id == cycle.cycle_id:
             return  # two cycles followed so fast that the first event already showed the second
         self._recent.appendleft(cycle_answer(cycle))
-        metrics = self._metrics
-        metrics.observe_cycle_times(cycle.stage_milliseconds)
-        metrics.cycles.labels(cycle.plan.planner, cycle.plan.repair_path).inc()
-        metrics.forecasts.labels(cycle.forecast.forecaster).inc()
-        if cycle.forecast.why_this_forecaster:
-            metrics.forecast_fallbacks.inc()
-        if cycle.plan.why_this_planner:
-            metrics.planner_fallbacks.inc()
-        self._count_failures()
-        metrics.orders_withdrawn.inc(len(cycle.withdrawn_order_ids))
-        if cycle.infeasible is not None:
-            metrics.cycles_infeasible.inc()
-        for order in cycle.new_orders:
-            metrics.orders_created.labels(order.decision.kind).inc()
-
-    def _count_failures(self) -> None:
-        failures = self._live.watch.num_failures
-        self._metrics.watch_failures.inc(failures - self._failures_counted)
-        self._failures_counted = failures

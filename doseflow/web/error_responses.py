@@ -38,6 +38,8 @@ class ProblemKind:
 
 STORE_UNAVAILABLE = ProblemKind(503, "store-unavailable", "The store does not answer")
 
+CYCLES_STUCK = ProblemKind(503, "cycles-stuck", "No cycle completes any more")
+
 ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.ReportMalformed: ProblemKind(422, "malformed-report", "The report is not well formed"),
     errors.SiteUnknown: ProblemKind(404, "unknown-site", "This city has no such site"),

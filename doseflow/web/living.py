@@ -20,11 +20,13 @@ class WebParams:
     """
     How the doors behave.
 
-    `max_body_bytes` is the largest body of reports that is taken; `trouble` says from when on something is a trouble.
+    `max_body_bytes` is the largest body of reports that is taken; `trouble` says from when on something is a trouble;
+    after `late_after_minutes` without a cycle something hangs.
     """
 
     max_body_bytes: int = IntakeParams().max_body_bytes
     trouble: TroubleParams = field(default_factory=TroubleParams)
+    late_after_minutes: float = 15.0
 
     def __post_init__(self) -> None:
         if not 1_000 <= self.max_body_bytes <= 2**30:

@@ -1,4 +1,4 @@
-"""GET /metrics, for Prometheus. Gauges are read when asked for; the rest is counted by `cycle_watch` and `reports`."""
+"""GET /metrics, for Prometheus. Gauges of how things stand are read when asked; the rest is counted as it happens."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from doseflow.domain.orders import FINAL_STATES, OrderState
 from doseflow.web.error_responses import STORE_UNAVAILABLE, documented
+from doseflow.web.health import cycle_age_minutes
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.report_age import report_age_minutes
 
@@ -30,13 +31,19 @@ def metrics(living: AskLiving) -> Response:
 
 def _read_gauges(living: Living) -> None:
     live, metrics = living.live, living.metrics
+    for tell in live.tellers:
+        tell(metrics)
     counts = Counter(order.state for order in live.open_orders())
     for state in OrderState:
         if state not in FINAL_STATES:
             metrics.open_orders.labels(state).set(counts[state])
     for kind, num_open in live.watch.count_by_kind().items():
         metrics.open_anomalies.labels(kind).set(num_open)
+    for watch, num_failures in (("readings", live.watch.num_failures), ("models", live.models.num_failures)):
+        metrics.watch_failures.tell(num_failures, watch)
+    metrics.dead_letters.set(len(live.outbox.dead_letters()))
     metrics.pending_reports.set(live.num_pending_reports)
+    metrics.cycle_age_minutes.set(cycle_age_minutes(live))
     if live.latest is None:
         metrics.silent_sites.set(live.city.num_sites)
         return

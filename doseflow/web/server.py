@@ -20,6 +20,8 @@ from doseflow.web.living import WebParams
 
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 10.0
+PERIODS_TO_BE_LATE = 3
+LATE_AFTER_MINUTES = 15.0
 
 
 async def serve_until_stopped(opened: OpenCity) -> None:
@@ -63,7 +65,9 @@ def serving(live: LiveCity, settings: Settings) -> Iterator[str]:
 
 
 def _config(live: LiveCity, settings: Settings) -> uvicorn.Config:
-    http, params = settings.http, WebParams(max_body_bytes=settings.intake.max_body_bytes)
+    http = settings.http
+    late_after_minutes = PERIODS_TO_BE_LATE * settings.tick.period_seconds / 60
+    params = WebParams(settings.intake.max_body_bytes, late_after_minutes=max(LATE_AFTER_MINUTES, late_after_minutes))
     app = create_app(live, allowed_hosts=http.allowed_hosts, params=params)
     return uvicorn.Config(
         app, host=http.host, port=http.port, log_level="warning", access_log=False, timeout_graceful_shutdown=2

@@ -16,7 +16,7 @@ from doseflow.domain.feature_classes import FeatureClass, ReadingSource
 from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast, ForecastBasis
 from doseflow.domain.roles import ROLES, STAGES
 from doseflow.domain.state import CityState
-from doseflow.web.fridge_bands import degrees_outside_band, fridge_bands_celsius
+from doseflow.state.fridge_bands import degrees_outside_band, fridge_bands_celsius
 from doseflow.web.report_age import report_age_minutes
 from doseflow.web.site_sums import doses_on_hand, staff_by_role, worst_by_site
 from doseflow.web.trouble import Trouble, TroubleParams, find_troubles, trouble_score

@@ -16,7 +16,7 @@ import numpy as np
 from doseflow.domain.city import BoolArray, FloatArray, IntArray
 from doseflow.domain.report import Incident
 from doseflow.domain.state import CityState
-from doseflow.web.fridge_bands import degrees_outside_band
+from doseflow.state.fridge_bands import degrees_outside_band
 from doseflow.web.site_sums import doses_on_hand, staff_by_role, sum_or_unknown, worst_by_site
 
 

@@ -1,8 +1,10 @@
 import time
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from doseflow.telemetry.metrics import CYCLE_BUCKETS_SECONDS, NAME_TO_MEANING, make_metrics
+from doseflow.telemetry.metric_table import NAME_TO_MEANING, YES_OR_NO
+from doseflow.telemetry.metrics import CYCLE_BUCKETS_SECONDS, make_metrics
 
 
 def figures(client) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -24,16 +26,37 @@ def wait_for(client, name: str, value: float) -> dict[tuple[str, tuple[tuple[str
     raise AssertionError(f"{name} never came to {value}")
 
 
-def test_the_table_names_exactly_the_metrics_that_are_registered():
-    registered = {
-        family.name + ("_total" if family.type == "counter" else "") for family in make_metrics().registry.collect()
+def registered_names() -> set[str]:
+    return {
+        name + ("_total" if kind == "counter" else "")
+        for collector in make_metrics().registry._collector_to_names
+        for family in collector.describe()
+        for name, kind in [(family.name, family.type)]
     }
-    assert registered == set(NAME_TO_MEANING)
+
+
+def test_the_table_names_exactly_the_metrics_that_are_registered():
+    assert registered_names() == set(NAME_TO_MEANING)
 
 
 def test_a_unit_in_the_table_stands_in_the_name():
     for name, (unit, _) in NAME_TO_MEANING.items():
-        assert name.endswith("_total") if unit == "1" else unit in name
+        if unit == YES_OR_NO:
+            assert not name.endswith("_total")
+        else:
+            assert name.endswith("_total") if unit == "1" else unit in name.removesuffix("_total").split("_")[-1]
+
+
+def test_the_reference_page_tells_every_metric_with_its_unit_its_labels_and_its_meaning():
+    labels = {
+        family.name + ("_total" if family.type == "counter" else ""): ", ".join(getattr(one, "_labelnames", ()))
+        for one in make_metrics().registry._collector_to_names
+        for family in one.describe()
+    }
+    labels |= {name: "card" for name in labels if name.startswith("doseflow_accelerator_") and name[-3:] != "_up"}
+    rows = [f"| `{name}` | {unit} | {labels[name]} | {meaning} |" for name, (unit, meaning) in NAME_TO_MEANING.items()]
+    page = (Path(__file__).parents[2] / "docs/reference/live-metrics.md").read_text(encoding="utf-8")
+    assert [row for row in page.splitlines() if row.startswith("| `doseflow_")] == rows
 
 
 def test_buckets_stand_on_both_sides_of_the_limit_of_100_milliseconds():
@@ -91,3 +114,24 @@ def test_the_age_of_reports_and_the_silent_sites_are_told(played, client):
     found = figures(client)
     assert found["doseflow_silent_sites", ()] == num_sites - 1
     assert found["doseflow_report_age_minutes", (("statistic", "oldest"),)] < 10
+
+
+def test_counts_go_on_when_nobody_listens_to_the_events(played):
+    played.play()
+    assert played.live.metrics.registry.get_sample_value("doseflow_cycle_seconds_count") == 1
+
+
+def test_the_age_of_the_latest_cycle_goes_on_while_none_runs(played, client):
+    assert figures(client)["doseflow_cycle_age_minutes", ()] == 0
+    played.play()
+    played.live_on()
+    assert figures(client)["doseflow_cycle_age_minutes", ()] == 5
+
+
+def test_whoever_keeps_counts_of_their_own_is_asked_before_the_metrics_are_read(played, client):
+    played.live.tellers = (
+        lambda metrics: metrics.engines.breaker_stands("policy", "open", {"timeout": 10}, times_opened=1),
+    )
+    found = figures(client)
+    assert found["doseflow_breaker_state", (("engine", "policy"), ("state", "open"))] == 1
+    assert found["doseflow_engine_failures_total", (("engine", "policy"), ("kind", "timeout"))] == 10
