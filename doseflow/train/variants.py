@@ -20,8 +20,8 @@ GOLDEN_MARGIN = 2.0
 """An engine may round otherwise than the one here: so much more than was found it may be off a golden output."""
 LEAST_TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "fp16": 4e-3, "int8": 1e-4}
 """
-At least. Half precision keeps eleven bits, and here a processor that works in single precision rounds far less than a card
-does: an H200 was 1.6e-3 off where this rule would have allowed 1.0e-3.
+At least. Half precision keeps eleven bits, and a processor that works in single precision rounds far less than a card
+does: an H200 was 1.6e-3 off where twice the processor's own would have allowed 1.0e-3.
 """
 LEAST_SPEEDUP = 1.05
 """What is less is within the noise of a measurement, and worth no rounding."""
