@@ -44,7 +44,8 @@ def test_products_are_in_fp16_and_islands_and_heads_stay_fp32(arrival_net):
     assert by_kind["MatMul"] == {TensorProto.FLOAT16}
     assert by_kind["Erf"] == {TensorProto.FLOAT16}
     for island in ("LayerNormalization", "Softmax", "ReduceSum", "Exp", "Softplus", "Sqrt", "Max", "Tanh"):
-        assert by_kind[island] == {TensorProto.FLOAT}, island
+        # Whole numbers, which count the cities that are asked together, stay what they are.
+        assert by_kind[island] - {TensorProto.INT64} == {TensorProto.FLOAT}, island
     assert {types[one.name] for one in (*graph.input, *graph.output)} == {TensorProto.FLOAT, TensorProto.INT64}
 
 

@@ -40,9 +40,9 @@ def opened(tmp_path, monkeypatch):
 
 
 def test_both_nets_get_what_is_left_of_the_cycles_time(opened, monkeypatch):
-    planner, heard = opened.live._planner, Listening()
-    monkeypatch.setattr(planner.forecaster, "_engine", heard)
-    monkeypatch.setattr(planner.policy, "_engine", heard)
+    heard = Listening()
+    for desk in opened.live.releases.values():
+        monkeypatch.setattr(desk.slot.standing.champion.engine._thread, "engine", heard)
     began = time.monotonic()
     cycle = opened.live.run_cycle()
     spent_seconds = time.monotonic() - began

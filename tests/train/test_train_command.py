@@ -21,6 +21,7 @@ from doseflow.bootstrap import make_planner
 from doseflow.cli import app
 from doseflow.domain.forecast import MEDIAN_IDX, ForecastBasis
 from doseflow.errors import ModelWrong, TrainingWrong
+from doseflow.export import exported_net
 from doseflow.forecast.net_inputs import BUCKETS, NET_INPUTS_VERSION
 from doseflow.networks.arrival_net import ArrivalNet
 from doseflow.serve.bundle import open_bundle
@@ -88,13 +89,8 @@ def test_a_run_writes_a_bundle_that_forecasts_a_city(tiny_run, tmp_path, quiet, 
 def test_a_net_that_was_exported_wrongly_is_no_bundle(in_small_cities, tmp_path, monkeypatch):
     golden = forecaster_bundle.training_day
     monkeypatch.setattr(forecaster_bundle, "training_day", lambda order: golden(replace(order, stride=4)))
-    right = forecaster_bundle.onnx_bytes
-
-    def wrong(net, *given, **named):
-        other = ArrivalNet(net.shape)
-        return right(other, *given, **named)
-
-    monkeypatch.setattr(forecaster_bundle, "onnx_bytes", wrong)
+    right = exported_net.lean_net
+    monkeypatch.setattr(exported_net, "lean_net", lambda net: right(ArrivalNet(net.shape).eval()))
     net = ArrivalNet(TINY.shape()).eval()
     with pytest.raises(ModelWrong, match=r"model.onnx: must be within 0.0001 of the net, got \d"):
         write_forecaster_bundle(Trained(net, TINY, [], {}), tmp_path / "bundle")
