@@ -119,14 +119,19 @@ def rollback(net: Net, by: By = "command line", why: Why = "") -> None:
 def history(
     net: Annotated[str | None, typer.Argument(help="One net only.")] = None, json_path: JsonPath = None
 ) -> None:
-    """Print what happened to the aliases, the oldest first; exit 1 when the history was changed."""
-    store = _store()
-    with _no_is_one():
-        events = store.history(net)
-        for one in events:
-            told = f"{one['at']}  {one['net']}  {one['event']}  by {one['by']}  {one['why']}"
-            out.print(told.rstrip(), markup=False, highlight=False)
-        _write(json_path, {"events": events})
+    """Print what happened to the aliases, the oldest first; exit 1 when the history was torn or changed."""
+    from doseflow.serve.release_history import trail_of
+
+    trail = trail_of(_store().folder)
+    events = trail.events if net is None else trail.of_net(net)
+    for one in events:
+        told = f"{one['at']}  {one['net']}  {one['event']}  by {one['by']}  {one['why']}"
+        out.print(told.rstrip(), markup=False, highlight=False)
+    _write(json_path, {"events": events, "damage": trail.damage})
+    for damage in trail.damage:
+        err.print(damage, markup=False, highlight=False)
+    if trail.damage:
+        raise typer.Exit(1)
 
 
 @models.command()

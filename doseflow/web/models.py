@@ -15,6 +15,7 @@ from doseflow.errors import EngineFailed, ModelNotFound, ModelWrong, ReleaseRefu
 from doseflow.serve.aliases import Aliases
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.release_desk import ReleaseDesk
+from doseflow.serve.release_history import ReleaseTrail, trail_of
 from doseflow.serve.release_orders import ReleaseOrder, let_in, promote_challenger, take_back
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, FOREIGN_ORIGIN, MALFORMED_REQUEST, documented
 from doseflow.web.json_answer import JsonAnswer
@@ -73,12 +74,17 @@ class NetAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ModelsAnswer:
-    """Every net in use, and the latest events of the history, the newest first; none without a model store."""
+    """
+    Every net in use, and the latest events of the history, the newest first; none without a model store.
+
+    `history_damage` says in a sentence each where the history was torn or changed; the events are those still readable.
+    """
 
     now: datetime
     has_store: bool
     nets: list[NetAnswer]
     events: list[dict[str, Any]]
+    history_damage: list[str]
 
 
 @router.get("/models", responses={200: {"model": ModelsAnswer}, **documented(ERROR_TO_PROBLEM[ModelWrong])})
@@ -86,9 +92,10 @@ def get_models(living: AskLiving) -> JsonAnswer:
     """Who answers for each net that this city uses, how a release stands, and what happened before."""
     desks = living.live.releases
     store = next((desk.slot.store for desk in desks.values()), None)
-    events = [] if store is None else store.history()[-SHOWN_EVENTS:][::-1]
+    trail = ReleaseTrail([], []) if store is None else trail_of(store.folder)
+    events = trail.events[-SHOWN_EVENTS:][::-1]
     nets = [_net_answer(net, desk) for net, desk in desks.items()]
-    return JsonAnswer(ModelsAnswer(living.live.clock.now(), store is not None, nets, events))
+    return JsonAnswer(ModelsAnswer(living.live.clock.now(), store is not None, nets, events, trail.damage))
 
 
 @router.post(

@@ -102,6 +102,18 @@ def test_a_signed_model_needs_a_trusted_key_and_no_permission(models, tmp_path):
     assert "releases" in models("list", **strict)[1]
 
 
+def test_a_torn_history_is_told_with_the_rest_of_it(models, tmp_path):
+    digest = models("add", str(PACKAGED_BUNDLES / "policy"))[1].split()[0]
+    models("canary", "policy", digest)
+    path = tmp_path / "models" / "history.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"event": "canary"}\n')
+    models("rollback", "policy")
+    code, said, complaint = models("history", "policy", "--json", "history.json")
+    assert (code, complaint) == (1, "history.jsonl: line 2 is no event")
+    assert [line.split()[2] for line in said.splitlines()] == ["shadow", "rolled_back"]
+    assert json.loads((tmp_path / "history.json").read_text())["damage"] == [complaint]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -88,6 +88,28 @@ def test_what_cannot_be_ordered_is_a_problem(learned, serve, step, body, status)
     learned.live.feed.close()
 
 
+def test_a_torn_history_is_told_and_takes_neither_the_metrics_nor_the_models_down(learned, serve):
+    client = serve(create_app(learned.live))
+    digest = open_model_store(learned.opened.settings).add(PACKAGED_BUNDLES / "policy").digest
+    assert order(client, "canary", model=digest[:8], share_percent=10).status_code == 200
+    assert order(client, "rollback").status_code == 200
+    rolled_back = 'doseflow_canary_rollbacks_total{by="people",net="policy"} 1.0'
+    assert rolled_back in client.get("/metrics").text
+    path = open_model_store(learned.opened.settings).folder / "history.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"at": "2026-')
+    told = client.get("/metrics")
+    assert told.status_code == 200
+    assert rolled_back in told.text
+    assert "doseflow_release_history_damaged_lines 1.0" in told.text
+    answer = client.get("/api/v1/models").json()
+    assert answer["history_damage"] == ["history.jsonl: line 3 is no event"]
+    assert [one["event"] for one in answer["events"]] == ["rolled_back", "canary"]
+    path.unlink()
+    path.mkdir()
+    assert rolled_back in client.get("/metrics").text
+    learned.live.feed.close()
+
+
 def test_a_city_without_nets_says_so(client):
     answer = client.get("/api/v1/models").json()
     assert (answer["has_store"], answer["nets"], answer["events"]) == (False, [], [])
