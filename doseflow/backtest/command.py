@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,11 @@ def look_back(
     store: Annotated[str | None, typer.Option(help="Store, for example sqlite:///var/doseflow.sqlite.")] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write it there, as JSON.")] = None,
 ) -> None:
-    """Plan yesterday's kept cycles again and compare with what came; exit 1 where training anew is recommended."""
+    """
+    Plan yesterday's kept cycles again and compare with what came.
+
+    Exit 1 where training anew is recommended, or where that cannot be judged.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -39,15 +44,18 @@ def look_back(
         "what", "share of alarm", "evidence", title=f"{found.day.day_on} against {len(found.reference)} days before"
     )
     for each in found.view.evidence:
-        colour = "red" if each.speaks else "green"
-        table.add_row(str(each.kind), f"[{colour}]{each.share:.2f}[/{colour}]", each.sentence)
+        colour = "red" if each.speaks else "green" if each.is_judged else "yellow"
+        share = f"{each.share:.2f}" if each.is_judged else "unknown"
+        table.add_row(str(each.kind), f"[{colour}]{share}[/{colour}]", each.sentence)
     out.print(table)
+    gain = found.gain_over_plain_share
+    below = f"{100 * gain:.0f} % below" if math.isfinite(gain) else "not to be compared with"
     out.print(
         f"{found.day.num_cycles} cycles planned again by {found.planner} on {found.forecaster}; "
-        f"loss {100 * found.gain_over_plain_share:.0f} % below that of the seasonal naive forecast"
+        f"loss {below} that of the seasonal naive forecast"
     )
     out.print(found.view.recommendation)
     if json_path is not None:
         write_figures(json_path, [Figure(**figure) for figure in found.figures()])
-    if found.view.is_training_recommended:
+    if found.view.is_training_recommended or not found.view.is_judged:
         raise typer.Exit(1)

@@ -38,7 +38,7 @@ class VerdictParams:
 
 def verdict(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParams | None = None) -> DriftView:
     """
-    Set a day against the reference days.
+    Set a day against the reference days; those that tell nothing of forecasts, waits or readings are left out there.
 
     Raises
     ------
@@ -48,7 +48,9 @@ def verdict(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParam
     params = params or VerdictParams()
     if len(reference) < LEAST_REFERENCE_DAYS:
         raise ValueError(f"reference: must have at least {LEAST_REFERENCE_DAYS} days, got {len(reference)}")
-    distances = distances_of_day([each.readings for each in reference], day.readings, DistanceParams())
+    read = [each.readings for each in reference if any(len(values) for values in each.readings.values())]
+    enough = len(read) >= LEAST_REFERENCE_DAYS
+    distances = distances_of_day(read, day.readings, DistanceParams()) if enough else ()
     evidence = (
         _of_forecast(reference, day, params),
         _of_waits(reference, day, params),
@@ -58,8 +60,11 @@ def verdict(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParam
 
 
 def _of_forecast(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParams) -> Evidence:
-    usual = np.array([each.score.loss_over_width for each in reference])
-    value, mean = day.score.loss_over_width, float(usual.mean())
+    usual = _known([each.score.loss_over_width for each in reference])
+    value = day.score.loss_over_width
+    if trouble := _trouble(usual, value, "no forecast"):
+        return Evidence(DriftKind.FORECAST_ERROR, math.nan, None, trouble)
+    mean = float(usual.mean())
     room = max(_room(usual, 1 - params.false_alarm_share), params.least_worse_share * mean)
     coverage = 100 * day.score.coverage_share
     sentence = (
@@ -70,11 +75,29 @@ def _of_forecast(reference: Sequence[PlayedDay], day: PlayedDay, params: Verdict
 
 
 def _of_waits(reference: Sequence[PlayedDay], day: PlayedDay, params: VerdictParams) -> Evidence:
-    usual = np.array([each.waits.error_share for each in reference])
-    value, mean = day.waits.error_share, float(usual.mean())
+    usual = _known([each.waits.error_share for each in reference])
+    value = day.waits.error_share
+    if trouble := _trouble(usual, value, "no wait"):
+        return Evidence(DriftKind.WAIT_ERROR, math.nan, None, trouble)
+    mean = float(usual.mean())
     room = max(_room(usual, 1 - params.false_alarm_share / 2), params.least_wait_error_share)
     sentence = f"Waits were off by {value:+.2f} of what was told; usual {mean:+.2f}, limits {room:.2f} to either side."
     return Evidence(DriftKind.WAIT_ERROR, _share(abs(value - mean), room), None, sentence)
+
+
+def _known(values: Sequence[float]) -> np.ndarray:
+    return np.array([value for value in values if math.isfinite(value)])
+
+
+def _trouble(usual: np.ndarray, value: float, nothing: str) -> str:
+    """Why a day cannot be judged, in a sentence; empty where it can."""
+    if not math.isfinite(value):
+        return f"Cannot be judged: {nothing} of the day could be compared with what came."
+    if len(usual) < LEAST_REFERENCE_DAYS:
+        return (
+            f"Cannot be judged: {len(usual)} days before it can be compared with, of at least {LEAST_REFERENCE_DAYS}."
+        )
+    return ""
 
 
 def _room(usual: np.ndarray, level: float) -> float:
@@ -84,4 +107,4 @@ def _room(usual: np.ndarray, level: float) -> float:
 
 
 def _share(excess: float, room: float) -> float:
-    return max(0.0, excess / room) if math.isfinite(excess) and math.isfinite(room) and room > 0 else 0.0
+    return max(0.0, excess / room) if room > 0 else 0.0

@@ -1,6 +1,7 @@
 """Days that were really played and kept, held to account by the command that an operator runs at night."""
 
 import contextlib
+from dataclasses import replace
 from datetime import timedelta
 
 import orjson
@@ -8,12 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from doseflow.backtest.nightly import back_test
+from doseflow.backtest.verdict import verdict
 from doseflow.bootstrap import open_city
 from doseflow.cli import app
 from doseflow.demo.playing import bring_receipts, hand_over_orders, import_past_weeks, join_reports
 from doseflow.errors import CycleNotFound
 from doseflow.live.clocks import SimulatedClock
 from doseflow.live.drift.evidence import DriftKind
+from doseflow.live.forecast_score import LeadScore
 from doseflow.settings import Settings, StoreSettings
 from doseflow.simulate.city_choice import city_from_name, days_of
 from doseflow.simulate.replayed_city import DEMO_DAY_ON, SimulatedCity
@@ -77,6 +80,17 @@ def test_a_day_on_which_others_came_than_foretold_recommends_training_with_its_e
     covered = {each["params"]["lead_minutes"]: each["value"] for each in figures if each["name"] == "coverage80_share"}
     usual = back_test(Settings(), kept[0], LAST_USUAL_ON, 4).day.score.coverage_share
     assert max(covered.values()) < usual
+
+
+def test_a_night_that_cannot_be_judged_is_no_success(kept, monkeypatch):
+    found = back_test(Settings(), kept[0], LAST_USUAL_ON, 4)
+    nobody = replace(found.day, scores=dict.fromkeys(found.day.scores, LeadScore()), plain=LeadScore())
+    blind = replace(found, day=nobody, view=verdict(found.reference, nobody))
+    monkeypatch.setattr("doseflow.backtest.nightly.back_test", lambda *_: blind)
+    answer = CliRunner().invoke(app, ["backtest"])
+    assert answer.exit_code == 1, answer.output
+    assert "Cannot be judged: forecast_error" in answer.output
+    assert "unknown" in answer.output
 
 
 def test_the_classes_that_were_shifted_are_among_those_that_speak(kept):

@@ -69,6 +69,42 @@ def test_days_that_are_alike_speak_no_more_often_than_stated():
         assert stats.binom.ppf(0.001, num_nights, 0.1) <= count <= stats.binom.ppf(0.999, num_nights, 0.1)
 
 
+def without(day, *, forecasts=False, waits=False):
+    """A day on which nobody came, or no wait could be compared."""
+    score = LeadScore() if forecasts else day.score
+    return replace(day, scores={30: score}, waits=ComparedWaits(0, 0.0, 0.0, 0.0) if waits else day.waits)
+
+
+def test_a_day_before_without_arrivals_or_waits_blinds_nothing():
+    rng = np.random.default_rng(7)
+    reference = [made_day(rng) for _ in range(6)]
+    blind = [without(made_day(rng), forecasts=True), without(made_day(rng), waits=True)]
+    blind[0] = replace(blind[0], readings=dict.fromkeys(FeatureClass, np.empty(0)))
+    day = replace(made_day(rng, loss=0.133, wait=30.0), readings=dict.fromkeys(FeatureClass, rng.normal(9, 1, 300)))
+    assert all(each.speaks for each in verdict(reference + blind, day).evidence)
+    assert (
+        evidence(verdict(reference + blind[:1], day))[DriftKind.FORECAST_ERROR]
+        == (evidence(verdict(reference, day))[DriftKind.FORECAST_ERROR])
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing"), [(DriftKind.FORECAST_ERROR, {"forecasts": True}), (DriftKind.WAIT_ERROR, {"waits": True})]
+)
+def test_a_day_without_arrivals_or_waits_cannot_be_judged_and_says_so(kind, missing):
+    rng = np.random.default_rng(8)
+    days = [made_day(rng) for _ in range(7)]
+    for view in (
+        verdict(days, without(made_day(rng), **missing)),
+        verdict([without(d, **missing) for d in days], days[0]),
+    ):
+        assert not view.is_judged
+        assert not evidence(view)[kind].speaks
+        assert evidence(view)[kind].sentence.startswith("Cannot be judged")
+        assert view.recommendation.startswith(f"Cannot be judged: {kind}")
+    assert verdict(days, made_day(rng)).is_judged
+
+
 def test_too_few_days_to_compare_with_are_refused():
     rng = np.random.default_rng(6)
     with pytest.raises(ValueError, match="reference"):

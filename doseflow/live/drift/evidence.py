@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -19,7 +20,10 @@ class DriftKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One kind: `share` is the evidence over what raises the alarm; `since_at` when it was raised, None where not."""
+    """
+    One kind: `share` is the evidence over what raises the alarm, NaN where it cannot be judged; `since_at` when it was
+    raised, None where not.
+    """
 
     kind: DriftKind
     share: float
@@ -30,6 +34,11 @@ class Evidence:
     def speaks(self) -> bool:
         """Whether the alarm was raised."""
         return self.share >= 1
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything can be said at all."""
+        return not math.isnan(self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,11 @@ class DriftView:
         return any(each.speaks for each in self.evidence if each.kind is not DriftKind.FEATURES)
 
     @property
+    def is_judged(self) -> bool:
+        """Whether every kind could be judged: where one could not, silence is no good news."""
+        return all(each.is_judged for each in self.evidence)
+
+    @property
     def recommendation(self) -> str:
         """What to do, in a sentence."""
         speaking = {each.kind for each in self.evidence if each.speaks}
@@ -59,6 +73,9 @@ class DriftView:
             return "Train the forecaster anew on the latest weeks, and compare it with the one in use."
         if DriftKind.WAIT_ERROR in speaking:
             return "Fit the simulator to the latest weeks, then train the planner on it anew."
+        unjudged = ", ".join(each.kind for each in self.evidence if not each.is_judged)
+        if unjudged:
+            return f"Cannot be judged: {unjudged}. Find out why nothing could be compared."
         if DriftKind.FEATURES in speaking:
             return (
                 "Look at the classes that have drifted. Forecasts and waits are still right: nothing need be trained."
