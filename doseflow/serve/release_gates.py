@@ -2,7 +2,8 @@
 The gates of a release: what is measured of champion and challenger in the same cycles, and what follows from it.
 
 Every cycle is a pair: both models answer the same question, one of them for the city. Soft gates are sequential tests
-with a stated error rate; hard failures need none.
+with a stated error rate; hard failures need none. What a gate may stop by chance is shared out among the phases, so
+that the rate holds for a whole release; to pass by chance, a challenger must do so in its last phase.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class ReleaseParams:
     max_cycles: int = 4032
     """Cycles of a phase after which a challenger that has not shown to be as good is rolled back."""
     error_rate: float = 0.01
-    """Probability that a single gate ever stops a challenger that is as good, or lets one pass that is not."""
+    """Probability that a single gate, over all phases, stops a challenger that is as good, or lets a worse one pass."""
     latency_limit_milliseconds: float = 60.0
     """Time for one whole answer that must hold for 99 of 100, where the champion keeps it."""
     slower_factor: float = 2.0
@@ -52,6 +53,8 @@ class ReleaseParams:
     """Cost that a challenger may have over the champion's to pass as no worse, as a share of what is at stake."""
     largest_difference_share: float = 0.25
     """A difference of the cost of one cycle counts at most so much, so that no single cycle decides."""
+    allowed_large_loss_share: float = 0.01
+    """Share of cycles with a loss of that size or larger, beyond those with such a gain, that one may have to pass."""
     promotes_by_itself: bool = True
     """Whether a challenger that has passed every gate is promoted at once, or waits for a person."""
 
@@ -71,6 +74,7 @@ class ReleaseParams:
             "allowed_failure_share": (0.001, 0.5),
             "worse_margin_share": (0.001, 0.2),
             "largest_difference_share": (0.01, 1),
+            "allowed_large_loss_share": (0, 0.5),
         }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
@@ -123,15 +127,18 @@ class ReleaseGates:
 
     def __init__(self, phase: Phase, params: ReleaseParams) -> None:
         self._phase, self._params = phase, params
-        rate = params.error_rate
+        rate = params.error_rate / len(Phase)
         most = params.largest_difference_share
         self._failures = MeanTest(params.allowed_failure_share, low=0.0, error_rate=rate)
         self._over_limit = MeanTest(0.01, low=0.0, error_rate=rate)
         self._slower = MeanTest(params.allowed_slower_share, low=0.0, error_rate=rate)
         self._objections = MeanTest(0.5, low=0.0, error_rate=rate)
         self._worse = MeanTest(0.0, low=-most, error_rate=rate)
+        # The mean above does not see how large what it cuts off is; as often to either side is a mean of one half.
+        self._large = MeanTest(0.5, low=0.0, error_rate=rate)
+        self._num_large = {"losses": 0, "gains": 0}
         # Refuted, the cost is less than the margin over the champion's.
-        self._not_worse = MeanTest(-params.worse_margin_share, low=-most, error_rate=rate)
+        self._not_worse = MeanTest(-params.worse_margin_share, low=-most, error_rate=params.error_rate)
         self._latencies = {name: deque[float](maxlen=_KEPT_LATENCIES) for name in ("champion", "challenger")}
         self._served = {"champion": 0, "challenger": 0}
         self._hard_failure = ""
@@ -157,10 +164,17 @@ class ReleaseGates:
         self._objections.take(0.5 + 0.5 * float(np.sign(challenger.objections - champion.objections)))
         difference = relative_difference(champion.cost, challenger.cost, pair.cost_scale)
         if np.isfinite(difference):
-            most = self._params.largest_difference_share
-            difference = float(np.clip(difference, -most, most))
-            self._worse.take(difference)
-            self._not_worse.take(-difference)
+            self._take_difference(difference)
+
+    def _take_difference(self, difference: float) -> None:
+        most = self._params.largest_difference_share
+        is_loss, is_gain = int(difference >= most), int(difference <= -most)
+        self._num_large["losses"] += is_loss
+        self._num_large["gains"] += is_gain
+        self._large.take(0.5 + 0.5 * (is_loss - is_gain))
+        difference = float(np.clip(difference, -most, most))
+        self._worse.take(difference)
+        self._not_worse.take(-difference)
 
     def verdict(self) -> tuple[Verdict, str]:
         """What follows, and why in a sentence."""
@@ -195,6 +209,8 @@ class ReleaseGates:
             "more_objections_score": _known(self._objections.mean),
             "cost_difference_share": _known(self._worse.mean),
             "compared_costs": self._worse.num_values,
+            "large_losses": self._num_large["losses"],
+            "large_gains": self._num_large["gains"],
             "log_evidence_worse": round(self._worse.log_evidence, 3),
             "log_evidence_no_worse": round(self._not_worse.log_evidence, 3),
             "error_rate": self._params.error_rate,
@@ -220,6 +236,7 @@ class ReleaseGates:
             (self._slower.is_refuted, f"{slower}, more than {params.allowed_slower_share:.1%}, {at}"),
             (self._objections.is_refuted, f"proposed more that breaks rules than the champion, {at}"),
             (self._worse.is_refuted, f"is worse than the champion by {self._worse.mean:.1%} of what is at stake, {at}"),
+            (self._large.is_refuted, f"{self._large_words()}, {at}"),
         ]
 
     def _missing(self) -> str:
@@ -234,9 +251,17 @@ class ReleaseGates:
         champion_p99, challenger_p99 = (float(np.percentile(one, 99)) for one in self._latencies.values())
         if challenger_p99 > max(params.latency_limit_milliseconds, champion_p99):
             return f"the 99th percentile is {challenger_p99:.1f} ms, the champion's {champion_p99:.1f} ms"
+        excess = self._num_large["losses"] - self._num_large["gains"]
+        if excess > params.allowed_large_loss_share * self._worse.num_values:
+            return self._large_words()
         if not self._not_worse.is_refuted:
             return f"not shown yet to be worse by less than {params.worse_margin_share:.1%} of what is at stake"
         return ""
+
+    def _large_words(self) -> str:
+        losses, gains = self._num_large["losses"], self._num_large["gains"]
+        most = self._params.largest_difference_share
+        return f"lost {most:.0%} or more of what is at stake {losses} times, and gained it {gains} times"
 
 
 def relative_difference(champion_cost: float, challenger_cost: float, scale: float = float("nan")) -> float:

@@ -16,6 +16,7 @@ from doseflow.serve.release_gates import (
 )
 
 PARAMS = ReleaseParams(min_shadow_cycles=10, min_canary_cycles=20, min_served_cycles=3, max_cycles=600)
+LONG = replace(PARAMS, min_canary_cycles=96)
 
 
 def pairs(num_cycles, seed=1, **changes):
@@ -57,6 +58,10 @@ CHANGES = {
         "took over 60 ms",
     ),
     "deciding worse": ({"cost": lambda one, _: 1.1 * one.cost}, "worse than the champion by"),
+    "far worse now and then, and else a little better": (
+        {"cost": lambda one, rng: one.cost * (6.0 if rng.random() < 0.15 else 0.93)},
+        "lost 25% or more of what is at stake",
+    ),
     "failing often": ({"failure": lambda _, rng: "timed out" if rng.random() < 0.2 else ""}, "failed in"),
     "against the rules": ({"objections": lambda one, _: one.objections + 2}, "proposed more that breaks rules"),
 }
@@ -79,8 +84,38 @@ def test_a_hard_failure_is_rolled_back_in_its_cycle():
 
 def test_good_ones_are_rolled_back_less_often_than_the_gates_allow():
     gone = sum(judged(Phase.CANARY, pairs(150, seed=seed))[0] is Verdict.ROLL_BACK for seed in range(40))
-    # Five gates of 1 % each: 2 of 40 on average at most.
+    # Six gates of a third of 1 % each.
     assert gone <= 5
+
+
+def test_one_that_loses_much_in_one_cycle_of_twelve_passes_only_without_the_count_of_large_losses():
+    """The bounded mean alone lets it pass: 1/12 of 25 % is less than the 4 % that it is better by else."""
+    rare = {"cost": lambda one, rng: one.cost * (20.0 if rng.random() < 1 / 12 else 0.96)}
+    verdicts = [judged(Phase.CANARY, pairs(400, seed=seed, **rare), LONG)[0] for seed in range(6)]
+    assert Verdict.PASS not in verdicts
+    uncounted = replace(LONG, allowed_large_loss_share=0.5)
+    verdicts = [judged(Phase.CANARY, pairs(400, seed=seed, **rare), uncounted)[0] for seed in range(6)]
+    assert Verdict.PASS in verdicts
+
+
+def test_a_single_large_loss_is_outlived():
+    cycles = list(pairs(600, cost=lambda one, _: 0.96 * one.cost))
+    cycles[3] = replace(cycles[3], challenger=replace(cycles[3].challenger, cost=9e9))
+    verdict, _, num_cycles = judged(Phase.CANARY, cycles, LONG)
+    assert (verdict, num_cycles) == (Verdict.PASS, 100)
+
+
+def test_large_differences_to_both_sides_alike_stop_nobody():
+    wild = {"cost": lambda one, rng: one.cost * rng.choice([0.5, 1.0, 2.0], p=[0.1, 0.8, 0.1])}
+    verdicts = [judged(Phase.CANARY, pairs(300, seed=seed, **wild))[0] for seed in range(10)]
+    assert Verdict.ROLL_BACK not in verdicts
+
+
+@pytest.mark.parametrize("gate", ["_failures", "_over_limit", "_slower", "_objections", "_large", "_worse"])
+def test_all_phases_together_stop_by_chance_no_more_often_than_the_error_rate(gate):
+    """The capital that each gate needs to stop, by Ville's inequality, adds up to the rate over the phases."""
+    chances = [np.exp(-getattr(ReleaseGates(phase, PARAMS), gate)._log_needed) for phase in Phase]
+    assert sum(chances) == pytest.approx(PARAMS.error_rate)
 
 
 def test_without_evidence_it_is_rolled_back_in_the_end():
