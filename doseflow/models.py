@@ -14,7 +14,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from doseflow.errors import DoseflowError, EngineFailed, ModelWrong, ReleaseRefused, SettingsWrong
+from doseflow.errors import (
+    DoseflowError,
+    EngineFailed,
+    InputWrong,
+    ModelNotFound,
+    ModelWrong,
+    ReleaseRefused,
+    SettingsWrong,
+)
 
 if TYPE_CHECKING:
     # Where they are used: every other command starts without the libraries behind them.
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from doseflow.settings import Settings
 
 models = typer.Typer(help="Models: what is kept, and the steps of a release.", no_args_is_help=True)
+MOST_LETTERS = {"by": 100, "why": 1000}
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
 
@@ -65,7 +74,7 @@ def verify(
 ) -> None:
     """Check the files and the signature of models; exit 1 when one is not as it should be."""
     store = _store()
-    digests = store.digests() if model is None else [store.find(model)]
+    digests = store.digests() if model is None else [_found(store, model)]
     rows = [_model_row(store, digest) for digest in digests]
     for row in rows:
         out.print(f"{row['digest'][:12]} {row['trouble'] or 'good'}", markup=False, highlight=False)
@@ -84,10 +93,12 @@ def canary(
 ) -> None:
     """Let a model in as the challenger of a net."""
     from doseflow.serve.release_orders import let_in
+    from doseflow.serve.release_share import permille_of
 
-    store, order = _store(), _order(net, by, why)
+    store, order, permille = _store(), _order(net, by, why), permille_of(share)
+    digest = _found(store, model)
     with _no_is_one():
-        _say(order, let_in(store, order, store.find(model), round(share * 10), _opens(store, net)))
+        _say(order, let_in(store, order, digest, permille, _opens(store, net)))
 
 
 @models.command()
@@ -178,7 +189,18 @@ def _store() -> ModelStore:
 def _order(net: str, by: str, why: str) -> ReleaseOrder:
     from doseflow.serve.release_orders import ReleaseOrder
 
+    for name, text in (("by", by), ("why", why)):
+        if not text.isprintable() or len(text) > MOST_LETTERS[name]:
+            raise InputWrong(f"--{name}: must be at most {MOST_LETTERS[name]} printable letters of UTF-8, got {text!r}")
     return ReleaseOrder(net, by, why, datetime.now(UTC))
+
+
+def _found(store: ModelStore, model: str) -> str:
+    """A model that a person names wrongly is wrong input, and no answer to a question."""
+    try:
+        return store.find(model)
+    except ModelNotFound as error:
+        raise InputWrong(str(error)) from None
 
 
 def _opens(store: ModelStore, net: str) -> Opens:

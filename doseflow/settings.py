@@ -164,8 +164,7 @@ def read_settings(**overrides: Any) -> Settings:
         return Settings(**overrides)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise SettingsWrong(f"{where}: {_plain(first)}") from error
+        raise SettingsWrong(_sentence(first)) from error
     except ValueError as error:
         raise SettingsWrong(f"{path}: {error}") from error
 
@@ -179,6 +178,15 @@ def _refuse_unknown_variables() -> None:
     for name in os.environ:
         if name.startswith("DOSEFLOW_") and name.split("__")[0] not in known:
             raise SettingsWrong(f"{name}: no setting has this name; `doseflow config show` lists them")
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    own = str(error.get("ctx", {}).get("error", "")) if error["type"] == "value_error" else ""
+    # A section that checks itself names its key and what it got, as "key: must ..., got ...".
+    if ": " in own and own.partition(": ")[0].isidentifier():
+        return f"{where}.{own}"
+    return f"{where}: {own or _plain(error)}"
 
 
 def _plain(error: Any) -> str:

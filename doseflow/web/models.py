@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from doseflow.errors import EngineFailed, ModelNotFound, ModelWrong, ReleaseRefused
+from doseflow.errors import EngineFailed, InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
 from doseflow.serve.aliases import Aliases
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.serve.release_history import ReleaseTrail, trail_of
 from doseflow.serve.release_orders import ReleaseOrder, let_in, promote_challenger, take_back
+from doseflow.serve.release_share import permille_of
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, FOREIGN_ORIGIN, MALFORMED_REQUEST, documented
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving, Living
@@ -38,6 +39,14 @@ class ReleaseStep(StrEnum):
     ROLLBACK = "rollback"
 
 
+def _kept_share(share_percent: float) -> float:
+    try:
+        permille_of(share_percent)
+    except InputWrong as error:
+        raise ValueError(str(error)) from error
+    return share_percent
+
+
 class OrderedStep(BaseModel):
     """
     The net that is meant, and who wants it and why.
@@ -49,7 +58,7 @@ class OrderedStep(BaseModel):
     model_config = ConfigDict(extra="forbid")
     net: str = Field(max_length=40)
     model: str = Field(default="", max_length=64)
-    share_percent: float = Field(default=0.0, ge=0, lt=100)
+    share_percent: Annotated[float, AfterValidator(_kept_share)] = Field(default=0.0, ge=0, lt=100)
     force: bool = False
     by: str = Field(default="dashboard", min_length=1, max_length=100)
     why: str = Field(default="", max_length=1000)
@@ -122,7 +131,7 @@ def _taken(living: Living, step: ReleaseStep, ordered: OrderedStep) -> NetAnswer
     opens = desk.slot.require_opens
     order = ReleaseOrder(ordered.net, ordered.by, ordered.why, living.live.clock.now())
     if step is ReleaseStep.CANARY:
-        let_in(store, order, store.find(ordered.model), round(ordered.share_percent * 10), opens)
+        let_in(store, order, store.find(ordered.model), permille_of(ordered.share_percent), opens)
     elif step is ReleaseStep.PROMOTE:
         promote_challenger(store, order, opens, force=ordered.force)
     else:

@@ -114,11 +114,22 @@ def test_a_torn_history_is_told_with_the_rest_of_it(models, tmp_path):
     assert json.loads((tmp_path / "history.json").read_text())["damage"] == [complaint]
 
 
+SHARE = "share: must be 0, for shadow, or lie in 0.1..99.9 %"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("canary", "weather", "abcdef"), 2, "net: must be one of forecaster, policy, got 'weather'"),
-        (("canary", "policy", "abcdef"), 1, "model: 0 begin with 'abcdef'"),
+        (("canary", "policy", "abcdef"), 2, "model: 0 begin with 'abcdef'; give at least 6 digits of one"),
+        (("verify", "abcdef"), 2, "model: 0 begin with 'abcdef'"),
+        (("canary", "policy", "abcdef", "--share", "nan"), 2, f"{SHARE}, got nan %"),
+        (("canary", "policy", "abcdef", "--share", "1e400"), 2, f"{SHARE}, got inf %"),
+        (("canary", "policy", "abcdef", "--share", "100"), 2, f"{SHARE}, got 100 %"),
+        (("canary", "policy", "abcdef", "--share", "-3"), 2, f"{SHARE}, got -3 %"),
+        (("canary", "policy", "abcdef", "--share", "0.04"), 2, f"{SHARE}, got 0.04 %"),
+        (("rollback", "policy", "--why", os.fsdecode(b"\xff")), 2, "--why: must be at most 1000 printable letters"),
+        (("promote", "policy", "--by", "x" * 101), 2, "--by: must be at most 100 printable letters"),
         (("add", "nowhere"), 2, "cannot be read"),
         (("sign", "nowhere", "--key", "nothing"), 2, "nowhere/manifest.json: No such file or directory"),
     ],

@@ -76,3 +76,17 @@ def test_every_section_and_every_plain_key_stands_on_the_page():
         )
         for name in fields:
             assert f"`{section}.{name}" in page, f"{section}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("BREAKER__FAILURES_TO_OPEN", "0", "breaker.failures_to_open: must lie in 1..1000, got 0"),
+        ("HTTP__PORT", "0", "http.port: input should be greater than or equal to 1, got '0'"),
+    ],
+)
+def test_a_value_out_of_its_range_is_one_sentence_that_names_the_whole_key(monkeypatch, name, value, said):
+    monkeypatch.setenv(f"DOSEFLOW_{name}", value)
+    with pytest.raises(SettingsWrong) as raised:
+        read_settings()
+    assert str(raised.value) == said

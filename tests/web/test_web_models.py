@@ -76,6 +76,8 @@ def test_a_damaged_model_is_refused_over_http_and_nothing_changes(learned, serve
         ("canary", {"net": "weather"}, 404),
         ("rollback", {}, 409),
         ("canary", {"share_percent": 100}, 422),
+        ("canary", {"share_percent": 0.04}, 422),
+        ("canary", {"share_percent": 99.96}, 422),
         ("canary", {"colour": "red"}, 422),
         ("dance", {}, 422),
     ],
