@@ -198,7 +198,7 @@ class LiveCity:
         self._state = cycle.state
         count_cycle(self.metrics, cycle)
         self.watch.look(cycle.state)
-        self.models.look(cycle)
+        self.models.look(cycle, {net: desk.slot.standing.champion.digest for net, desk in self.releases.items()})
         self.feed.publish("cycle_completed", {"cycle_id": cycle.cycle_id, "as_of": as_of.isoformat()})
         self._look_back(cycle)
         return cycle

@@ -10,13 +10,18 @@ import structlog
 from doseflow.domain.cycle import Cycle
 from doseflow.live.cold_chain_risk import cold_chain_risk
 from doseflow.live.drift.drift_watch import DriftWatch
-from doseflow.live.drift.evidence import DriftView
+from doseflow.live.drift.evidence import DriftKind, DriftView
 from doseflow.live.forecast_score import LEADS_MINUTES, ForecastScore, LeadScore
 from doseflow.live.wait_score import WAIT_LEAD_MINUTES, ComparedWaits, WaitScore
 from doseflow.telemetry.quality_metrics import QualityMetrics
 
 LONGEST_GAP_MINUTES = 15.0
 """After a longer silence nobody knows for how long a fridge was outside its band."""
+NET_TO_ERRORS: Mapping[str, tuple[DriftKind, ...]] = {
+    "forecaster": (DriftKind.FORECAST_ERROR, DriftKind.WAIT_ERROR),
+    "policy": (DriftKind.WAIT_ERROR,),
+}
+"""What a net has a hand in: the waits are told under the forecast, where the policy puts people."""
 log = structlog.get_logger(__name__)
 
 
@@ -33,15 +38,21 @@ class ModelWatch:
         self._waits = WaitScore()
         self._drift = DriftWatch()
         self._risk_seen_at: datetime | None = None
+        self._champions: Mapping[str, str] = {}
         self.num_failures = 0
 
     def drift(self) -> DriftView:
         """Whether what came is still what the models were made for."""
         return self._drift.view()
 
-    def look(self, cycle: Cycle) -> None:
-        """Look at a cycle; what fails here is recorded, and the city goes on."""
+    def look(self, cycle: Cycle, champions: Mapping[str, str] | None = None) -> None:
+        """
+        Look at a cycle; what fails here is recorded, and the city goes on.
+
+        `champions` are the models in use, by net: with another one, what the one before did is no evidence any more.
+        """
         try:
+            self._look_at_champions(champions or {})
             self._look_at_cold_chain(cycle)
             scores = self._look_at_forecasts(cycle)
             waits = self._look_at_waits(cycle)
@@ -50,6 +61,13 @@ class ModelWatch:
         except Exception:  # the boundary of the watch: it must not stop a cycle
             self.num_failures += 1
             log.exception("model_watch_failed", cycle_id=cycle.cycle_id)
+
+    def _look_at_champions(self, champions: Mapping[str, str]) -> None:
+        for net, model in champions.items():
+            if self._champions.get(net, model) != model:
+                for kind in NET_TO_ERRORS.get(net, ()):
+                    self._drift.begin_anew(kind)
+        self._champions = dict(champions)
 
     def _look_at_cold_chain(self, cycle: Cycle) -> None:
         as_of, risk = cycle.state.as_of, cold_chain_risk(cycle.state)

@@ -18,6 +18,7 @@ from prometheus_client import start_http_server
 
 from doseflow.errors import InputWrong
 from doseflow.gateways.prometheus import Prometheus
+from doseflow.live.model_counts import PHASES
 from doseflow.panels.dashboard import read_dashboard
 from doseflow.telemetry.metrics import make_metrics
 
@@ -185,7 +186,7 @@ def fed_hooks():
     engines.answered("policy", 0.004)
     engines.batches_stand("policy", 1, 2, 6)
     engines.breaker_stands("policy", "open", {"timeout": 10}, 1)
-    engines.release_stands("policy", "canary", ("shadow", "canary", "full"), 0.1)
+    engines.release_stands("policy", "canary", PHASES, 0.1)
     engines.arm_answered("policy", "challenger", "good", 0.004)
     engines.rollbacks_stand("policy", by_itself=1, by_people=0)
     engines.alias_points_at("policy", "champion", "0" * 64)

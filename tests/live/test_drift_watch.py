@@ -53,6 +53,19 @@ def test_thirty_days_that_are_alike_recommend_nothing(nothing_known):
     assert views[-1].reference_days == 7
 
 
+def test_an_alarm_ends_with_the_model_that_raised_it_and_comes_again_with_new_evidence(nothing_known):
+    watch, rng = DriftWatch(), np.random.default_rng(2)
+    play(watch, nothing_known, rng, 15)
+    assert play(watch, nothing_known, rng, 6, first_day=15, loss=0.13)[-1].is_training_recommended
+    watch.begin_anew(DriftKind.FORECAST_ERROR)
+    assert not watch.view().is_training_recommended
+    assert evidence(watch.view())[DriftKind.FORECAST_ERROR].since_at is None
+    # The waits were another model's, and what was learned of them stays.
+    assert "Learning" not in evidence(watch.view())[DriftKind.WAIT_ERROR].sentence
+    assert not play(watch, nothing_known, rng, 15, first_day=21)[-1].is_training_recommended
+    assert play(watch, nothing_known, rng, 6, first_day=36, loss=0.13)[-1].is_training_recommended
+
+
 def test_a_forecast_that_goes_stale_is_found_within_days_and_the_alarm_says_since_when(nothing_known):
     watch, rng = DriftWatch(), np.random.default_rng(2)
     play(watch, nothing_known, rng, 15)

@@ -138,3 +138,17 @@ def test_what_fails_inside_is_recorded_and_the_city_goes_on(morning):
         watch.look(broken)
     assert watch.num_failures == 1
     assert [one["event"] for one in logs] == ["model_watch_failed"]
+
+
+@pytest.mark.parametrize(
+    ("net", "begun"), [("forecaster", {"forecast_error", "wait_error"}), ("policy", {"wait_error"}), ("other", set())]
+)
+def test_another_champion_begins_the_errors_anew_that_it_has_a_hand_in(morning, net, begun):
+    _, cycles = morning
+    watch = ModelWatch(make_metrics().quality)
+    watch.look(cycles[0], {net: "a"})
+    watch.look(cycles[1], {net: "a"})
+    before = dict(watch._drift._sums)
+    watch.look(cycles[2], {net: "b"})
+    assert {kind for kind, one in watch._drift._sums.items() if one is not before[kind]} == begun
+    assert watch.num_failures == 0

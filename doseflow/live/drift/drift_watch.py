@@ -33,10 +33,7 @@ class DriftWatch:
 
     def __init__(self, params: DistanceParams | None = None) -> None:
         self._params = params or DistanceParams()
-        self._sums = {
-            DriftKind.FORECAST_ERROR: SelfStartingCusum(),
-            DriftKind.WAIT_ERROR: SelfStartingCusum(two_sided=True),
-        }
+        self._sums = {kind: _new_sum(kind) for kind in (DriftKind.FORECAST_ERROR, DriftKind.WAIT_ERROR)}
         self._raised_at: dict[DriftKind, datetime] = {}
         self._hour = -1
         self._score = LeadScore()
@@ -57,6 +54,15 @@ class DriftWatch:
         self._score = sum(scores.values(), self._score)
         if waits is not None:
             self._waits += waits
+
+    def begin_anew(self, kind: DriftKind) -> None:
+        """Forget the errors of one kind, and an alarm that they raised: another model makes them from now on."""
+        self._sums[kind] = _new_sum(kind)
+        self._raised_at.pop(kind, None)
+        if kind is DriftKind.FORECAST_ERROR:
+            self._score = LeadScore()
+        else:
+            self._waits = ComparedWaits(0, 0.0, 0.0, 0.0)
 
     def view(self) -> DriftView:
         """How things stand."""
@@ -101,6 +107,11 @@ class DriftWatch:
             self._raised_at.setdefault(DriftKind.FEATURES, as_of)
         else:
             self._raised_at.pop(DriftKind.FEATURES, None)
+
+
+def _new_sum(kind: DriftKind) -> SelfStartingCusum:
+    # A forecast that grows better is no drift; waits that fall speak against the simulator as those that rise do.
+    return SelfStartingCusum(two_sided=kind is DriftKind.WAIT_ERROR)
 
 
 def joined(readings: Sequence[DayReadings]) -> DayReadings:
