@@ -43,6 +43,8 @@ def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_
     slot.settle()
     cycle = learned.play()
     assert cycle.plan.made_by == f"learned, which the settings choose, with policy {digest[:12]}, champion"
+    # The watch over the models knows that another one answers, and forgets the errors of the one before.
+    assert learned.live.models._champions == {"policy": digest}
     assert client.get("/api/v1/cycles/latest").json()["made_by"] == cycle.plan.made_by
     plan = client.get(f"/api/v1/plans/{cycle.cycle_id}").json()
     assert plan["made_by"] == cycle.plan.made_by
