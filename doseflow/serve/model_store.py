@@ -2,7 +2,8 @@
 ModelStore: bundles under the digest of their manifest, aliases that are switched at once, and their history.
 
     objects/DIGEST/    a bundle; DIGEST is the SHA-256 of its manifest, which holds the digests of all other files
-    aliases/NET.json   champion, challenger, previous and the phase of the release, replaced by renaming
+    aliases/NET.json   champion, challenger, previous, the phase of the release, and where the history ended then;
+                       replaced by renaming
     history.jsonl      what became of the aliases, only ever added to
 """
 
@@ -13,7 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,15 +23,26 @@ from typing import Any
 import orjson
 
 from doseflow.errors import EnvironmentUnfit, ModelNotFound, ModelWrong
-from doseflow.serve.aliases import Aliases, Phase
+from doseflow.serve.aliases import PACKAGED, WHOLE_PERMILLE, Aliases, Phase
 from doseflow.serve.bundle import MAX_MANIFEST_BYTES, Bundle, open_bundle
+from doseflow.serve.folder_lock import folder_lock
 from doseflow.serve.manifest import MANIFEST_FILE, Manifest, read_manifest
-from doseflow.serve.release_history import ReleaseEvent, append_event, read_events
+from doseflow.serve.release_history import HistoryHead, ReleaseEvent, appended, next_line, read_events, require_head
 from doseflow.serve.signatures import MAX_SIGNATURE_BYTES, SIGNATURE_FILE, TrustedKeys
 
 NETS = ("forecaster", "policy")
+PATIENCE_SECONDS = 10.0
+"""How long a person's step waits for another one that is being taken, or a model that is being added."""
 MIN_PREFIX = 6
 """Digits of a digest that a person must give at least."""
+_ALIAS_TYPES: Mapping[str, tuple[type, ...]] = {
+    "champion": (str,),
+    "challenger": (str, type(None)),
+    "previous": (str, type(None)),
+    "share_permille": (int,),
+    "salt": (str,),
+    "revision": (int,),
+}
 
 
 @dataclass(frozen=True)
@@ -100,8 +112,8 @@ class ModelStore:
         return found[0]
 
     def digests(self) -> list[str]:
-        """Every model that is kept."""
-        return sorted(path.name for path in (self.folder / "objects").iterdir() if (path / MANIFEST_FILE).is_file())
+        """Every model that is kept or that an alias names, be it whole or not."""
+        return sorted({path.name for path in (self.folder / "objects").iterdir() if path.is_dir()} | self._named())
 
     def verify(self, digest: str) -> StoredModel:
         """
@@ -127,17 +139,9 @@ class ModelStore:
         Raises
         ------
         ModelWrong
-            The file is damaged.
+            The file is damaged or cannot be read.
         """
-        path = self.alias_path(net)
-        if not path.exists():
-            return Aliases()
-        try:
-            document: dict[str, Any] = orjson.loads(path.read_bytes())
-            phase = document.pop("phase")
-            return Aliases(**document, phase=None if phase is None else Phase(phase))
-        except (orjson.JSONDecodeError, TypeError, ValueError, KeyError) as error:
-            raise ModelWrong(f"{path.name}: is not as doseflow writes it: {error}") from error
+        return self._standing(net)[0]
 
     def alias_path(self, net: str) -> Path:
         """The file that changes whenever the aliases of a net do."""
@@ -152,7 +156,9 @@ class ModelStore:
         by: str,
         why: str,
         at: datetime,
+        city_at: datetime | None = None,
         evidence: Mapping[str, Any] | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> Aliases:
         """
         Take a step from the aliases as they stand, at once for everybody, and note it in the history.
@@ -161,18 +167,36 @@ class ModelStore:
         ------
         ReleaseRefused
             The step cannot be taken from where they stand.
+        ModelWrong
+            The aliases are damaged.
+        EnvironmentUnfit
+            The folder cannot be written, or is being changed for longer than the patience; nothing has changed.
         """
-        with self._locked():
+        with self._locked(patience_seconds):
             after = step(self.aliases(net))
-            # The note comes first: of a crash between the two, the history tells of one switch too many, never too few.
-            append_event(self._history, ReleaseEvent(at, net, event, by, why, after, evidence or {}))
-            _replace(self.alias_path(net), orjson.dumps(asdict(after), option=orjson.OPT_INDENT_2) + b"\n")
+            self._put_aliases(ReleaseEvent(at, net, event, by, why, after, evidence or {}, city_at))
         return after
 
-    def note(self, net: str, *, event: str, by: str, why: str, at: datetime) -> None:
-        """Note in the history what left the aliases as they stand."""
-        with self._locked():
-            append_event(self._history, ReleaseEvent(at, net, event, by, why, self.aliases(net)))
+    def note(
+        self,
+        net: str,
+        *,
+        event: str,
+        by: str,
+        why: str,
+        at: datetime,
+        city_at: datetime | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        """
+        Note in the history what left the aliases as they stand.
+
+        Raises
+        ------
+        ModelWrong, EnvironmentUnfit
+        """
+        with self._locked(patience_seconds):
+            self._put_aliases(ReleaseEvent(at, net, event, by, why, self.aliases(net), city_at=city_at))
 
     def history(self, net: str | None = None) -> list[dict[str, Any]]:
         """
@@ -183,8 +207,56 @@ class ModelStore:
         ModelWrong
             The history was changed.
         """
+        # The heads come first: the history may grow between the two, but never shrinks.
+        heads = self._heads()
         events = read_events(self._history)
+        for head in heads.values():
+            require_head(self._history, head)
+        for one in NETS:
+            # A single event may be that of a process that died before it could write the aliases.
+            if sum(event["net"] == one for event in events) > 1 and not self.alias_path(one).exists():
+                raise ModelWrong(f"aliases/{one}.json: is missing, though {self._history.name} tells of it")
         return [event for event in events if net is None or event["net"] == net]
+
+    def _standing(self, net: str) -> tuple[Aliases, HistoryHead | None]:
+        path = self.alias_path(net)
+        try:
+            return _read_aliases(path.read_bytes())
+        except FileNotFoundError:
+            return Aliases(), None
+        except OSError as error:
+            raise ModelWrong(f"{path.name}: cannot be read ({error.strerror})") from error
+        except (TypeError, ValueError, KeyError) as error:
+            raise ModelWrong(f"{path.name}: is not as doseflow writes it: {error}") from error
+
+    def _heads(self) -> dict[str, HistoryHead]:
+        """Where the history ended by each net's aliases; those that are damaged are for `aliases` to tell."""
+        heads = {}
+        for net in NETS:
+            with suppress(ModelWrong):
+                head = self._standing(net)[1]
+                if head is not None:
+                    heads[net] = head
+        return heads
+
+    def _named(self) -> set[str]:
+        named: set[str] = set()
+        for net in NETS:
+            with suppress(ModelWrong):
+                one = self.aliases(net)
+                named |= {name for name in (one.champion, one.challenger, one.previous) if name is not None}
+        return named - {PACKAGED}
+
+    def _put_aliases(self, event: ReleaseEvent) -> None:
+        line, head = next_line(self._history, event)
+        path = self.alias_path(event.net)
+        beside = path.with_name(f".{path.name}.new")
+        document = asdict(event.aliases) | {"history": asdict(head)}
+        _write_synced(beside, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+        # What may fail for want of space comes first, so that nothing is told that was not done. Of a crash between the
+        # last two, the history tells of one switch too many, never too few.
+        with appended(self._history, line):
+            beside.replace(path)
 
     def _place(self, digest: str) -> Path:
         return self.folder / "objects" / digest
@@ -216,13 +288,32 @@ class ModelStore:
         return None
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        # Here, since there are systems without it, on which everything else of doseflow runs.
-        import fcntl
+    def _locked(self, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
+        try:
+            with folder_lock(self.folder, patience_seconds):
+                yield
+        except OSError as error:
+            raise EnvironmentUnfit(f"models.folder: {self.folder} cannot be written ({error.strerror})") from error
 
-        with (self.folder / ".lock").open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+
+def _read_aliases(data: bytes) -> tuple[Aliases, HistoryHead | None]:
+    document = orjson.loads(data)
+    if not isinstance(document, dict):
+        raise TypeError("must be an object")
+    head, phase = document.pop("history", None), document.pop("phase")
+    aliases = Aliases(**document, phase=None if phase is None else Phase(phase))
+    _require_types(aliases)
+    return aliases, None if head is None else HistoryHead(int(head["num_lines"]), str(head["digest"]))
+
+
+def _require_types(aliases: Aliases) -> None:
+    for name, kinds in _ALIAS_TYPES.items():
+        if type(getattr(aliases, name)) not in kinds:
+            raise TypeError(f"{name}: must be {' or '.join(kind.__name__ for kind in kinds)}")
+    if not 0 <= aliases.share_permille < WHOLE_PERMILLE:
+        raise ValueError(f"share_permille: must lie in 0..{WHOLE_PERMILLE - 1}, got {aliases.share_permille}")
+    if (aliases.challenger is None) != (aliases.phase is None):
+        raise ValueError("phase: must be there with a challenger, and only then")
 
 
 def require_same_manifest(bundle: Bundle, manifest: Manifest) -> None:
@@ -245,13 +336,11 @@ def _is_whole(folder: Path) -> bool:
     return True
 
 
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as file:
+def _write_synced(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def _read(path: Path, limit: int) -> bytes:
