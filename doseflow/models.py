@@ -63,14 +63,19 @@ def verify(
     model: Annotated[str | None, typer.Argument(help="First digits of a model; all when left out.")] = None,
     json_path: JsonPath = None,
 ) -> None:
-    """Check the files and the signature of models; exit 1 when one is not as it should be."""
+    """
+    Check the files and the signature of models, those too that an alias names; exit 1 when one is not as it should be.
+    """
     store = _store()
+    troubles = _alias_troubles(store) if model is None else {}
     digests = store.digests() if model is None else [store.find(model)]
     rows = [_model_row(store, digest) for digest in digests]
     for row in rows:
         out.print(f"{row['digest'][:12]} {row['trouble'] or 'good'}", markup=False, highlight=False)
-    _write(json_path, {"models": rows})
-    if any(row["trouble"] for row in rows):
+    for net, trouble in troubles.items():
+        out.print(f"{net} {trouble}", markup=False, highlight=False)
+    _write(json_path, {"models": rows, "aliases": troubles})
+    if troubles or any(row["trouble"] for row in rows):
         raise typer.Exit(1)
 
 
@@ -119,14 +124,19 @@ def rollback(net: Net, by: By = "command line", why: Why = "") -> None:
 def history(
     net: Annotated[str | None, typer.Argument(help="One net only.")] = None, json_path: JsonPath = None
 ) -> None:
-    """Print what happened to the aliases, the oldest first; exit 1 when the history was changed."""
-    store = _store()
-    with _no_is_one():
-        events = store.history(net)
-        for one in events:
-            told = f"{one['at']}  {one['net']}  {one['event']}  by {one['by']}  {one['why']}"
-            out.print(told.rstrip(), markup=False, highlight=False)
-        _write(json_path, {"events": events})
+    """Print what happened to the aliases, the oldest first; exit 1 when the history was torn or changed."""
+    from doseflow.serve.release_history import trail_of
+
+    trail = trail_of(_store().folder)
+    events = trail.events if net is None else trail.of_net(net)
+    for one in events:
+        told = f"{one['at']}  {one['net']}  {one['event']}  by {one['by']}  {one['why']}"
+        out.print(told.rstrip(), markup=False, highlight=False)
+    _write(json_path, {"events": events, "damage": trail.damage})
+    for damage in trail.damage:
+        err.print(damage, markup=False, highlight=False)
+    if trail.damage:
+        raise typer.Exit(1)
 
 
 @models.command()
@@ -223,6 +233,18 @@ def _model_row(store: ModelStore, digest: str) -> dict[str, Any]:
     fits = [net for net, kind in NET_TO_KIND.items() if kind.feature_schema_version == manifest.feature_schema_version]
     told = {"name": manifest.name, "net": next(iter(fits), None), "signer": model.signer, "metrics": manifest.metrics}
     return row | told
+
+
+def _alias_troubles(store: ModelStore) -> dict[str, str]:
+    from doseflow.serve.model_store import NETS
+
+    troubles = {}
+    for net in NETS:
+        try:
+            store.aliases(net)
+        except ModelWrong as error:
+            troubles[net] = str(error)
+    return troubles
 
 
 def _write(path: Path | None, document: dict[str, Any]) -> None:

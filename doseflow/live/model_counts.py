@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import structlog
 
 from doseflow.serve.aliases import Phase
 from doseflow.serve.net_slot import WarmModel
 from doseflow.serve.release_desk import BY_ITSELF, ReleaseDesk
 from doseflow.serve.release_gates import Answered, CyclePair
+from doseflow.serve.release_history import HISTORY_FILE, ReleaseTrail, trail_of
 from doseflow.telemetry.engine_metrics import EngineMetrics
 from doseflow.telemetry.metrics import Metrics
 
 NO_PHASE = "none"
 PHASES = (NO_PHASE, *Phase)
 ROLLED_BACK = "rolled_back"
+log = structlog.get_logger(__name__)
 
 
 class ModelCounts:
@@ -23,7 +28,7 @@ class ModelCounts:
 
     def __init__(self, desks: Mapping[str, ReleaseDesk[Any]]) -> None:
         self._desks = desks
-        self._rollbacks_as_of: dict[str, int] = {}
+        self._rollbacks_as_of: dict[str, tuple[int, int]] = {}
 
     def tell(self, metrics: Metrics) -> None:
         """Tell all nets."""
@@ -39,13 +44,33 @@ class ModelCounts:
             self._tell_rollbacks(engines, net, desk)
 
     def _tell_rollbacks(self, engines: EngineMetrics, net: str, desk: ReleaseDesk[Any]) -> None:
-        store, revision = desk.slot.store, desk.slot.standing.aliases.revision
-        # The history is a file: it is read when something has changed.
-        if store is None or self._rollbacks_as_of.get(net) == revision:
+        store = desk.slot.store
+        if store is None:
             return
-        who = Counter(event["by"] == BY_ITSELF for event in store.history(net) if event["event"] == ROLLED_BACK)
+        try:
+            trail = self._trail_where_changed(net, store.folder)
+        except OSError as error:
+            # The last known count stands: the metrics tell of more than of releases, and never fail for these.
+            log.warning("release_history_unreadable", net=net, error=str(error))
+            return
+        if trail is None:
+            return
+        who = Counter(event["by"] == BY_ITSELF for event in trail.of_net(net) if event["event"] == ROLLED_BACK)
         engines.rollbacks_stand(net, by_itself=who[True], by_people=who[False])
-        self._rollbacks_as_of[net] = revision
+        engines.history_damage.set(len(trail.damage))
+        if trail.damage:
+            log.warning("release_history_damaged", net=net, damage=trail.damage)
+
+    def _trail_where_changed(self, net: str, folder: Path) -> ReleaseTrail | None:
+        """The history is a file, which is read when it has changed since it was last told."""
+        path = folder / HISTORY_FILE
+        status = path.stat() if path.exists() else None
+        as_of = (0, 0) if status is None else (status.st_size, status.st_mtime_ns)
+        if self._rollbacks_as_of.get(net) == as_of:
+            return None
+        trail = trail_of(folder)
+        self._rollbacks_as_of[net] = as_of
+        return trail
 
 
 def tell_pair(engines: EngineMetrics, net: str, pair: CyclePair) -> None:

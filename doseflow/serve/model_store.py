@@ -10,24 +10,22 @@ ModelStore: bundles under the digest of their manifest, aliases that are switche
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from doseflow.errors import EnvironmentUnfit, ModelNotFound, ModelWrong
-from doseflow.serve.aliases import PACKAGED, WHOLE_PERMILLE, Aliases, Phase
+from doseflow.serve.alias_file import AliasFile, read_alias_file, write_beside
+from doseflow.serve.aliases import PACKAGED, Aliases
 from doseflow.serve.bundle import MAX_MANIFEST_BYTES, Bundle, open_bundle
 from doseflow.serve.folder_lock import folder_lock
 from doseflow.serve.manifest import MANIFEST_FILE, Manifest, read_manifest
-from doseflow.serve.release_history import HistoryHead, ReleaseEvent, appended, next_line, read_events, require_head
+from doseflow.serve.release_history import HISTORY_FILE, ReleaseEvent, appended, next_line, trail_of
 from doseflow.serve.signatures import MAX_SIGNATURE_BYTES, SIGNATURE_FILE, TrustedKeys
 
 NETS = ("forecaster", "policy")
@@ -35,14 +33,6 @@ PATIENCE_SECONDS = 10.0
 """How long a person's step waits for another one that is being taken, or a model that is being added."""
 MIN_PREFIX = 6
 """Digits of a digest that a person must give at least."""
-_ALIAS_TYPES: Mapping[str, tuple[type, ...]] = {
-    "champion": (str,),
-    "challenger": (str, type(None)),
-    "previous": (str, type(None)),
-    "share_permille": (int,),
-    "salt": (str,),
-    "revision": (int,),
-}
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,7 @@ class ModelStore:
     def __init__(self, folder: Path, trusted: TrustedKeys, *, allows_unsigned: bool = False) -> None:
         self.folder = folder
         self._trusted, self._allows_unsigned = trusted, allows_unsigned
-        self._history = folder / "history.jsonl"
+        self._history = folder / HISTORY_FILE
         try:
             for name in ("objects", "aliases"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
@@ -141,7 +131,7 @@ class ModelStore:
         ModelWrong
             The file is damaged or cannot be read.
         """
-        return self._standing(net)[0]
+        return read_alias_file(self.alias_path(net)).aliases
 
     def alias_path(self, net: str) -> Path:
         """The file that changes whenever the aliases of a net do."""
@@ -207,37 +197,10 @@ class ModelStore:
         ModelWrong
             The history was changed.
         """
-        # The heads come first: the history may grow between the two, but never shrinks.
-        heads = self._heads()
-        events = read_events(self._history)
-        for head in heads.values():
-            require_head(self._history, head)
-        for one in NETS:
-            # A single event may be that of a process that died before it could write the aliases.
-            if sum(event["net"] == one for event in events) > 1 and not self.alias_path(one).exists():
-                raise ModelWrong(f"aliases/{one}.json: is missing, though {self._history.name} tells of it")
-        return [event for event in events if net is None or event["net"] == net]
-
-    def _standing(self, net: str) -> tuple[Aliases, HistoryHead | None]:
-        path = self.alias_path(net)
-        try:
-            return _read_aliases(path.read_bytes())
-        except FileNotFoundError:
-            return Aliases(), None
-        except OSError as error:
-            raise ModelWrong(f"{path.name}: cannot be read ({error.strerror})") from error
-        except (TypeError, ValueError, KeyError) as error:
-            raise ModelWrong(f"{path.name}: is not as doseflow writes it: {error}") from error
-
-    def _heads(self) -> dict[str, HistoryHead]:
-        """Where the history ended by each net's aliases; those that are damaged are for `aliases` to tell."""
-        heads = {}
-        for net in NETS:
-            with suppress(ModelWrong):
-                head = self._standing(net)[1]
-                if head is not None:
-                    heads[net] = head
-        return heads
+        trail = trail_of(self.folder)
+        if trail.damage:
+            raise ModelWrong(trail.damage[0])
+        return trail.events if net is None else trail.of_net(net)
 
     def _named(self) -> set[str]:
         named: set[str] = set()
@@ -250,9 +213,7 @@ class ModelStore:
     def _put_aliases(self, event: ReleaseEvent) -> None:
         line, head = next_line(self._history, event)
         path = self.alias_path(event.net)
-        beside = path.with_name(f".{path.name}.new")
-        document = asdict(event.aliases) | {"history": asdict(head)}
-        _write_synced(beside, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+        beside = write_beside(path, AliasFile(event.aliases, head))
         # What may fail for want of space comes first, so that nothing is told that was not done. Of a crash between the
         # last two, the history tells of one switch too many, never too few.
         with appended(self._history, line):
@@ -296,26 +257,6 @@ class ModelStore:
             raise EnvironmentUnfit(f"models.folder: {self.folder} cannot be written ({error.strerror})") from error
 
 
-def _read_aliases(data: bytes) -> tuple[Aliases, HistoryHead | None]:
-    document = orjson.loads(data)
-    if not isinstance(document, dict):
-        raise TypeError("must be an object")
-    head, phase = document.pop("history", None), document.pop("phase")
-    aliases = Aliases(**document, phase=None if phase is None else Phase(phase))
-    _require_types(aliases)
-    return aliases, None if head is None else HistoryHead(int(head["num_lines"]), str(head["digest"]))
-
-
-def _require_types(aliases: Aliases) -> None:
-    for name, kinds in _ALIAS_TYPES.items():
-        if type(getattr(aliases, name)) not in kinds:
-            raise TypeError(f"{name}: must be {' or '.join(kind.__name__ for kind in kinds)}")
-    if not 0 <= aliases.share_permille < WHOLE_PERMILLE:
-        raise ValueError(f"share_permille: must lie in 0..{WHOLE_PERMILLE - 1}, got {aliases.share_permille}")
-    if (aliases.challenger is None) != (aliases.phase is None):
-        raise ValueError("phase: must be there with a challenger, and only then")
-
-
 def require_same_manifest(bundle: Bundle, manifest: Manifest) -> None:
     """
     Check that a bundle was read by the manifest whose signature was looked at, and not by one put there since.
@@ -334,13 +275,6 @@ def _is_whole(folder: Path) -> bool:
     except ModelWrong:
         return False
     return True
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _read(path: Path, limit: int) -> bytes:

@@ -214,9 +214,9 @@ class NetSlot(Generic[T]):
     def _written(self, step: Callable[[Aliases], Aliases], patience_seconds: float, **told: Any) -> bool:
         if self.store is None:
             return False
-        when = {"at": datetime.now(UTC), "city_at": self._now()}
+        told |= {"at": datetime.now(UTC), "city_at": self._now(), "patience_seconds": patience_seconds}
         try:
-            self.store.switch(self.net, step, patience_seconds=patience_seconds, **when, **told)
+            self.store.switch(self.net, step, **told)
         except ReleaseRefused as error:
             log.warning("release_step_refused", net=self.net, reason=str(error))
             return False
@@ -285,11 +285,14 @@ class NetSlot(Generic[T]):
         if wanted.challenger == digest:
             self.stop(wanted, by="release", why=why)
         elif self.store is not None:
-            when = {"at": datetime.now(UTC), "city_at": self._now(), "patience_seconds": PATIENCE_SECONDS}
-            try:
-                self.store.note(self.net, event="load_failed", by="release", why=why, **when)
-            except DoseflowError as unwritten:
-                self._say_once("load_failure_not_written", unwritten)
+            self._note(self.store, why)
+
+    def _note(self, store: ModelStore, why: str) -> None:
+        told: dict[str, Any] = {"at": datetime.now(UTC), "city_at": self._now(), "patience_seconds": PATIENCE_SECONDS}
+        try:
+            store.note(self.net, event="load_failed", by="release", why=why, **told)
+        except DoseflowError as error:
+            self._say_once("load_failure_not_written", error)
 
     def _take_place(self) -> None:
         """Let those answer that the aliases name and that are warm; who is not wanted any more is let go of."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -20,9 +21,13 @@ from typing import Any
 import orjson
 
 from doseflow.errors import ModelWrong
+from doseflow.serve.alias_file import HistoryHead, read_alias_file
 from doseflow.serve.aliases import Aliases
 
 FIRST = "0" * 64
+HISTORY_FILE = "history.jsonl"
+_WORDS = ("at", "net", "event", "by", "why", "line_before")
+"""What every event has, in words."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +53,9 @@ class ReleaseEvent:
             object.__setattr__(self, name, _one_line(getattr(self, name)))
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryHead:
-    """How many lines the history had, and the SHA-256 of the last one."""
-
-    num_lines: int
-    digest: str
-
-
 def next_line(path: Path, event: ReleaseEvent) -> tuple[bytes, HistoryHead]:
     """The line of an event, and the head of the history once it is added; whoever calls holds the store's lock."""
-    lines = _whole_lines(path)
+    lines = _written(path).splitlines()
     before = _digest(lines[-1]) if lines else FIRST
     line = orjson.dumps(asdict(event) | {"line_before": before}, option=orjson.OPT_UTC_Z)
     return line, HistoryHead(len(lines) + 1, _digest(line))
@@ -69,38 +66,53 @@ def appended(path: Path, line: bytes) -> Iterator[None]:
     """
     Add a line, on disk within; where what is done within fails, it is taken out again.
 
-    What a crash has left of a line that was never finished goes first. Whoever calls holds the store's lock.
+    A line that was torn, by a crash or a full disk, is left as it is and stays the only one lost. Whoever calls holds
+    the store's lock.
     """
+    written = _written(path)
+    is_torn = bool(written) and not written.endswith(b"\n")
     with path.open("ab") as file:
-        num_bytes = sum(len(one) + 1 for one in _whole_lines(path))
         try:
-            file.truncate(num_bytes)
-            file.write(line + b"\n")
+            file.write(b"\n" * is_torn + line + b"\n")
             file.flush()
             os.fsync(file.fileno())
             yield
         except BaseException:
             with suppress(OSError):
-                file.truncate(num_bytes)
+                file.truncate(len(written))
             raise
 
 
-def require_head(path: Path, head: HistoryHead) -> None:
-    """
-    Check that a history still begins as it once ended.
+@dataclass(frozen=True)
+class ReleaseTrail:
+    """The events that can be read, the oldest first, and a sentence on each place where the file was damaged."""
 
-    Raises
-    ------
-    ModelWrong
-        It is shorter, or the line that was the last one is another.
-    """
-    lines = _whole_lines(path)
-    if len(lines) < head.num_lines:
-        raise ModelWrong(
-            f"{path.name}: must have at least {head.num_lines} lines, got {len(lines)}; some were taken out"
-        )
-    if head.num_lines and _digest(lines[head.num_lines - 1]) != head.digest:
-        raise ModelWrong(f"{path.name}: line {head.num_lines} was changed or taken out")
+    events: list[dict[str, Any]]
+    damage: list[str]
+
+    def of_net(self, net: str) -> list[dict[str, Any]]:
+        """The events of one net."""
+        return [event for event in self.events if event["net"] == net]
+
+
+def read_trail(path: Path) -> ReleaseTrail:
+    """Every event that can be read; what cannot be is named as damage and costs nothing else."""
+    return _trail(path.name, _written(path).splitlines())
+
+
+def trail_of(folder: Path) -> ReleaseTrail:
+    """The trail of the model store in a folder, held to where it ended by the files of the aliases."""
+    path = folder / HISTORY_FILE
+    # The heads come first: the history may grow between the two, but does not shrink.
+    heads = _heads(folder)
+    lines = _written(path).splitlines()
+    trail = _trail(path.name, lines)
+    trail.damage.extend(dict.fromkeys(said for head in heads if (said := _not_the_end(path.name, lines, head))))
+    for net, num_events in Counter(event["net"] for event in trail.events).items():
+        # A single event may be that of a process that died before it could write the aliases.
+        if num_events > 1 and not _alias_path(folder, net).exists():
+            trail.damage.append(f"aliases/{net}.json: is missing, though {path.name} tells of it")
+    return trail
 
 
 def read_events(path: Path) -> list[dict[str, Any]]:
@@ -112,23 +124,62 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     ModelWrong
         A line is not the one that was written.
     """
-    events: list[dict[str, Any]] = []
+    trail = read_trail(path)
+    if trail.damage:
+        raise ModelWrong(trail.damage[0])
+    return trail.events
+
+
+def _trail(name: str, lines: list[bytes]) -> ReleaseTrail:
+    trail = ReleaseTrail([], [])
     before = FIRST
-    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else [], start=1):
-        try:
-            event = orjson.loads(line)
-            told = event.pop("line_before")
-        except (orjson.JSONDecodeError, KeyError, AttributeError) as error:
-            raise ModelWrong(f"{path.name}: line {number} is no event") from error
-        if told != before:
-            raise ModelWrong(f"{path.name}: the line before line {number} was changed or taken out")
-        before = hashlib.sha256(line).hexdigest()
-        events.append(event)
-    return events
+    for number, line in enumerate(lines, start=1):
+        event = _event(line)
+        if event is None:
+            trail.damage.append(f"{name}: line {number} is no event")
+        else:
+            if event.pop("line_before") != before:
+                trail.damage.append(f"{name}: the line before line {number} was changed or taken out")
+            trail.events.append(event)
+        before = _digest(line)
+    return trail
 
 
-def _whole_lines(path: Path) -> list[bytes]:
-    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+def _not_the_end(name: str, lines: list[bytes], head: HistoryHead) -> str:
+    """What is wrong with the line that was the last one once; empty where nothing is."""
+    if len(lines) < head.num_lines:
+        return f"{name}: must have at least {head.num_lines} lines, got {len(lines)}; some were taken out"
+    if head.num_lines > 0 and _digest(lines[head.num_lines - 1]) != head.digest:
+        return f"{name}: line {head.num_lines} was changed or taken out"
+    return ""
+
+
+def _heads(folder: Path) -> list[HistoryHead]:
+    """Where the history ended by each net's aliases; whether these are whole is not asked here."""
+    heads = []
+    for path in sorted((folder / "aliases").glob("[!.]*.json")):
+        with suppress(ModelWrong):
+            head = read_alias_file(path).head
+            if head is not None:
+                heads.append(head)
+    return heads
+
+
+def _alias_path(folder: Path, net: str) -> Path:
+    return folder / "aliases" / f"{net}.json"
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    is_whole = isinstance(event, dict) and all(isinstance(event.get(name), str) for name in _WORDS)
+    return event if is_whole else None
+
+
+def _written(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 def _digest(line: bytes) -> str:

@@ -32,6 +32,7 @@ class EngineMetrics:
         self._answers = registry.counter("doseflow_canary_answers_total", "net", "arm", "outcome")
         self._arm_seconds = registry.histogram("doseflow_canary_seconds", "net", "arm", buckets=ANSWER_BUCKETS_SECONDS)
         self._rollbacks = RunningTotals(registry.counter("doseflow_canary_rollbacks_total", "net", "by"))
+        self.history_damage = registry.gauge("doseflow_release_history_damaged_lines")
         self._in_use = registry.gauge("doseflow_model_in_use", "net", "alias", "digest")
         self._digest_of: dict[tuple[str, str], str] = {}
 

@@ -65,6 +65,7 @@ NAME_TO_MEANING: Mapping[str, tuple[str, str]] = {
     "doseflow_canary_answers_total": ("1", "Answers of a release's two arms, by net, arm and outcome."),
     "doseflow_canary_seconds": ("seconds", "Time of one answer of a release's two arms, by net and arm."),
     "doseflow_canary_rollbacks_total": ("1", "Releases taken back, by net and by whom: a gate by itself, or people."),
+    "doseflow_release_history_damaged_lines": ("lines", "Places where the history of releases was torn or changed."),
     "doseflow_model_in_use": (YES_OR_NO, "Whether a model is in use, by net, alias and the start of its digest."),
     "doseflow_accelerator_up": (YES_OR_NO, "Whether an accelerator can be read; without one the next five are absent."),
     "doseflow_accelerator_temperature_celsius": ("celsius", "Temperature of an accelerator."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -11,10 +11,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from doseflow.errors import EngineFailed, ModelNotFound, ModelWrong, ReleaseRefused
+from doseflow.errors import EngineFailed, EnvironmentUnfit, ModelNotFound, ModelWrong, ReleaseRefused
 from doseflow.serve.aliases import Aliases
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.release_desk import ReleaseDesk
+from doseflow.serve.release_history import ReleaseTrail, trail_of
 from doseflow.serve.release_orders import ReleaseOrder, let_in, promote_challenger, take_back
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, FOREIGN_ORIGIN, MALFORMED_REQUEST, documented
 from doseflow.web.json_answer import JsonAnswer
@@ -73,12 +74,17 @@ class NetAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ModelsAnswer:
-    """Every net in use, and the latest events of the history, the newest first; none without a model store."""
+    """
+    Every net in use, and the latest events of the history, the newest first; none without a model store.
+
+    `history_damage` says in a sentence each where the history was torn or changed; the events are those still readable.
+    """
 
     now: datetime
     has_store: bool
     nets: list[NetAnswer]
     events: list[dict[str, Any]]
+    history_damage: list[str]
 
 
 @router.get("/models", responses={200: {"model": ModelsAnswer}, **documented(ERROR_TO_PROBLEM[ModelWrong])})
@@ -86,9 +92,10 @@ def get_models(living: AskLiving) -> JsonAnswer:
     """Who answers for each net that this city uses, how a release stands, and what happened before."""
     desks = living.live.releases
     store = next((desk.slot.store for desk in desks.values()), None)
-    events = [] if store is None else store.history()[-SHOWN_EVENTS:][::-1]
+    trail = ReleaseTrail([], []) if store is None else trail_of(store.folder)
+    events = trail.events[-SHOWN_EVENTS:][::-1]
     nets = [_net_answer(net, desk) for net, desk in desks.items()]
-    return JsonAnswer(ModelsAnswer(living.live.clock.now(), store is not None, nets, events))
+    return JsonAnswer(ModelsAnswer(living.live.clock.now(), store is not None, nets, events, trail.damage))
 
 
 @router.post(
@@ -100,6 +107,7 @@ def get_models(living: AskLiving) -> JsonAnswer:
             ERROR_TO_PROBLEM[ModelNotFound],
             ERROR_TO_PROBLEM[ModelWrong],
             ERROR_TO_PROBLEM[EngineFailed],
+            ERROR_TO_PROBLEM[EnvironmentUnfit],
             MALFORMED_REQUEST,
             FOREIGN_ORIGIN,
         ),
@@ -113,7 +121,7 @@ async def post_step(step: ReleaseStep, ordered: OrderedStep, living: AskLiving) 
 def _taken(living: Living, step: ReleaseStep, ordered: OrderedStep) -> NetAnswer:
     desk, store = _desk(living, ordered.net)
     opens = desk.slot.require_opens
-    order = ReleaseOrder(ordered.net, ordered.by, ordered.why, living.live.clock.now())
+    order = ReleaseOrder(ordered.net, ordered.by, ordered.why, datetime.now(UTC), living.live.clock.now())
     if step is ReleaseStep.CANARY:
         let_in(store, order, store.find(ordered.model), round(ordered.share_percent * 10), opens)
     elif step is ReleaseStep.PROMOTE:

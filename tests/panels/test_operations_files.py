@@ -26,6 +26,7 @@ NOT_SHOWN = {
     "doseflow_forecast_scored_total",
     "doseflow_waits_compared_total",
     "doseflow_breaker_opened_total",
+    "doseflow_release_history_damaged_lines",
 }
 
 

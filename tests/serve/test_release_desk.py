@@ -12,8 +12,8 @@ from serve_samples import toy_bundle
 from doseflow.circuit_breaker import BreakerParams, CircuitBreaker
 from doseflow.errors import EnvironmentUnfit, ModelWrong
 from doseflow.serve.aliases import PACKAGED, Phase, begin, promote, roll_back
-from doseflow.serve.guarded_engine import GuardedEngine, WallSeconds
 from doseflow.serve.folder_lock import folder_lock
+from doseflow.serve.guarded_engine import GuardedEngine, WallSeconds
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.net_slot import NetSlot, WarmModel
 from doseflow.serve.release_desk import ReleaseDesk
@@ -320,8 +320,8 @@ def test_a_cycle_waits_for_nobody_who_holds_the_lock_of_the_store(store, digest,
 
 def test_a_lock_that_is_held_too_long_is_said_and_nothing_is_changed(store, digest):
     began_seconds = time.monotonic()
+    told = {"event": "x", "by": "a test", "why": "", "at": NOW, "patience_seconds": 0.05}
     with folder_lock(store.folder, 0), pytest.raises(EnvironmentUnfit, match="being changed by somebody else"):
-        told = {"event": "x", "by": "a test", "why": "", "at": NOW, "patience_seconds": 0.05}
         store.switch("policy", lambda one: begin(one, digest, 1), **told)
     assert time.monotonic() - began_seconds >= 0.05
     assert (store.history(), store.aliases("policy").revision) == ([], 0)

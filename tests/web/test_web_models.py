@@ -1,5 +1,7 @@
 """Models over HTTP: who answers, and the steps that a person may order of a release."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from doseflow.nets import open_model_store
@@ -23,6 +25,7 @@ def order(client, step, **body):
 
 
 def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_follows(learned, serve):
+    began_at = datetime.now(UTC)
     client = serve(create_app(learned.live))
     slot = learned.live.releases["policy"].slot
     digest = open_model_store(learned.opened.settings).add(PACKAGED_BUNDLES / "policy").digest
@@ -55,6 +58,10 @@ def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_
         ("promoted_by_force", "releases"),
         ("canary", "dashboard"),
     ]
+    # By the machine's clock, as from the command line; the day of the city is another.
+    for one in events:
+        assert began_at <= datetime.fromisoformat(one["at"]) <= datetime.now(UTC)
+        assert began_at - datetime.fromisoformat(one["city_at"]) > timedelta(days=1)
     learned.live.feed.close()
 
 
@@ -85,6 +92,28 @@ def test_what_cannot_be_ordered_is_a_problem(learned, serve, step, body, status)
     answer = order(client, step, **body)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
+    learned.live.feed.close()
+
+
+def test_a_torn_history_is_told_and_takes_neither_the_metrics_nor_the_models_down(learned, serve):
+    client = serve(create_app(learned.live))
+    digest = open_model_store(learned.opened.settings).add(PACKAGED_BUNDLES / "policy").digest
+    assert order(client, "canary", model=digest[:8], share_percent=10).status_code == 200
+    assert order(client, "rollback").status_code == 200
+    rolled_back = 'doseflow_canary_rollbacks_total{by="people",net="policy"} 1.0'
+    assert rolled_back in client.get("/metrics").text
+    path = open_model_store(learned.opened.settings).folder / "history.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"at": "2026-')
+    told = client.get("/metrics")
+    assert told.status_code == 200
+    assert rolled_back in told.text
+    assert "doseflow_release_history_damaged_lines 1.0" in told.text
+    answer = client.get("/api/v1/models").json()
+    assert answer["history_damage"] == ["history.jsonl: line 3 is no event"]
+    assert [one["event"] for one in answer["events"]] == ["rolled_back", "canary"]
+    path.unlink()
+    path.mkdir()
+    assert rolled_back in client.get("/metrics").text
     learned.live.feed.close()
 
 
