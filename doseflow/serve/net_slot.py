@@ -131,7 +131,7 @@ class NetSlot(Generic[T]):
         self._stop: ReleaseStop | None = None
         self._unwritten: ReleaseStop | None = None
         self._stop_lock = threading.Lock()
-        self._said = ""
+        self._said: set[str] = set()
         self._stamp: tuple[int, int] | None = None
         self._wanted = Aliases()
         self._read_again(self._file_stamp())
@@ -191,9 +191,9 @@ class NetSlot(Generic[T]):
         """
         if self.store is None or aliases.challenger is None:
             return
-        stop = ReleaseStop(aliases.challenger, aliases.salt, why, by, evidence or {})
-        if self._stop is None or not self._stop.is_about(aliases):
-            self._stop = self._unwritten = stop
+        held = self._stop
+        if held is None or not held.is_about(aliases):
+            self._stop = self._unwritten = ReleaseStop(aliases.challenger, aliases.salt, why, by, evidence or {})
             self._write_stop(PATIENCE_SECONDS)
 
     def _write_stop(self, patience_seconds: float) -> None:
@@ -230,7 +230,8 @@ class NetSlot(Generic[T]):
         except DoseflowError as error:
             self._say_once("aliases_not_read", error)
             return
-        self._stamp, self._said = stamp, ""
+        self._stamp = stamp
+        self._said.clear()
         if wanted != self._wanted:
             self._wanted = wanted
             self._failed.clear()
@@ -239,8 +240,8 @@ class NetSlot(Generic[T]):
 
     def _say_once(self, event: str, error: DoseflowError) -> None:
         """Log what lasts, and would be said again with each cycle."""
-        if self._said != f"{event} {error}":
-            self._said = f"{event} {error}"
+        if f"{event} {error}" not in self._said:
+            self._said.add(f"{event} {error}")
             log.error(event, net=self.net, why=str(error))
 
     def _in_force(self) -> Aliases:
@@ -250,7 +251,7 @@ class NetSlot(Generic[T]):
         for digest in dict.fromkeys((aliases.champion, aliases.previous or PACKAGED, PACKAGED)):
             try:
                 return self._warm.setdefault(digest, self._open_warm(digest))
-            except DoseflowError as error:
+            except (DoseflowError, OSError) as error:
                 if digest == PACKAGED:
                     raise
                 self._note_failure(digest, error)
@@ -280,7 +281,6 @@ class NetSlot(Generic[T]):
         why = f"{digest[:12]} cannot be opened: {error}"
         self._failed[digest] = why
         log.error("model_not_opened", net=self.net, digest=digest, why=why)
-
         wanted = self._wanted
         if wanted.challenger == digest:
             self.stop(wanted, by="release", why=why)
