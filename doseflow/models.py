@@ -72,14 +72,19 @@ def verify(
     model: Annotated[str | None, typer.Argument(help="First digits of a model; all when left out.")] = None,
     json_path: JsonPath = None,
 ) -> None:
-    """Check the files and the signature of models; exit 1 when one is not as it should be."""
+    """
+    Check the files and the signature of models, those too that an alias names; exit 1 when one is not as it should be.
+    """
     store = _store()
+    troubles = _alias_troubles(store) if model is None else {}
     digests = store.digests() if model is None else [_found(store, model)]
     rows = [_model_row(store, digest) for digest in digests]
     for row in rows:
         out.print(f"{row['digest'][:12]} {row['trouble'] or 'good'}", markup=False, highlight=False)
-    _write(json_path, {"models": rows})
-    if any(row["trouble"] for row in rows):
+    for net, trouble in troubles.items():
+        out.print(f"{net} {trouble}", markup=False, highlight=False)
+    _write(json_path, {"models": rows, "aliases": troubles})
+    if troubles or any(row["trouble"] for row in rows):
         raise typer.Exit(1)
 
 
@@ -250,6 +255,18 @@ def _model_row(store: ModelStore, digest: str) -> dict[str, Any]:
     fits = [net for net, kind in NET_TO_KIND.items() if kind.feature_schema_version == manifest.feature_schema_version]
     told = {"name": manifest.name, "net": next(iter(fits), None), "signer": model.signer, "metrics": manifest.metrics}
     return row | told
+
+
+def _alias_troubles(store: ModelStore) -> dict[str, str]:
+    from doseflow.serve.model_store import NETS
+
+    troubles = {}
+    for net in NETS:
+        try:
+            store.aliases(net)
+        except ModelWrong as error:
+            troubles[net] = str(error)
+    return troubles
 
 
 def _write(path: Path | None, document: dict[str, Any]) -> None:

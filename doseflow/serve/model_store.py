@@ -2,33 +2,35 @@
 ModelStore: bundles under the digest of their manifest, aliases that are switched at once, and their history.
 
     objects/DIGEST/    a bundle; DIGEST is the SHA-256 of its manifest, which holds the digests of all other files
-    aliases/NET.json   champion, challenger, previous and the phase of the release, replaced by renaming
+    aliases/NET.json   champion, challenger, previous, the phase of the release, and where the history ended then;
+                       replaced by renaming
     history.jsonl      what became of the aliases, only ever added to
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from doseflow.errors import EnvironmentUnfit, ModelNotFound, ModelWrong
-from doseflow.serve.aliases import Aliases, Phase
+from doseflow.serve.alias_file import AliasFile, read_alias_file, write_beside
+from doseflow.serve.aliases import PACKAGED, Aliases
 from doseflow.serve.bundle import MAX_MANIFEST_BYTES, Bundle, open_bundle
+from doseflow.serve.folder_lock import folder_lock
 from doseflow.serve.manifest import MANIFEST_FILE, Manifest, read_manifest
-from doseflow.serve.release_history import ReleaseEvent, append_event, read_events
+from doseflow.serve.release_history import HISTORY_FILE, ReleaseEvent, appended, next_line, trail_of
 from doseflow.serve.signatures import MAX_SIGNATURE_BYTES, SIGNATURE_FILE, TrustedKeys
 
 NETS = ("forecaster", "policy")
+PATIENCE_SECONDS = 10.0
+"""How long a person's step waits for another one that is being taken, or a model that is being added."""
 MIN_PREFIX = 6
 """Digits of a digest that a person must give at least."""
 
@@ -56,7 +58,7 @@ class ModelStore:
     def __init__(self, folder: Path, trusted: TrustedKeys, *, allows_unsigned: bool = False) -> None:
         self.folder = folder
         self._trusted, self._allows_unsigned = trusted, allows_unsigned
-        self._history = folder / "history.jsonl"
+        self._history = folder / HISTORY_FILE
         try:
             for name in ("objects", "aliases"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
@@ -100,8 +102,8 @@ class ModelStore:
         return found[0]
 
     def digests(self) -> list[str]:
-        """Every model that is kept."""
-        return sorted(path.name for path in (self.folder / "objects").iterdir() if (path / MANIFEST_FILE).is_file())
+        """Every model that is kept or that an alias names, be it whole or not."""
+        return sorted({path.name for path in (self.folder / "objects").iterdir() if path.is_dir()} | self._named())
 
     def verify(self, digest: str) -> StoredModel:
         """
@@ -127,17 +129,9 @@ class ModelStore:
         Raises
         ------
         ModelWrong
-            The file is damaged.
+            The file is damaged or cannot be read.
         """
-        path = self.alias_path(net)
-        if not path.exists():
-            return Aliases()
-        try:
-            document: dict[str, Any] = orjson.loads(path.read_bytes())
-            phase = document.pop("phase")
-            return Aliases(**document, phase=None if phase is None else Phase(phase))
-        except (orjson.JSONDecodeError, TypeError, ValueError, KeyError) as error:
-            raise ModelWrong(f"{path.name}: is not as doseflow writes it: {error}") from error
+        return read_alias_file(self.alias_path(net)).aliases
 
     def alias_path(self, net: str) -> Path:
         """The file that changes whenever the aliases of a net do."""
@@ -152,7 +146,9 @@ class ModelStore:
         by: str,
         why: str,
         at: datetime,
+        city_at: datetime | None = None,
         evidence: Mapping[str, Any] | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> Aliases:
         """
         Take a step from the aliases as they stand, at once for everybody, and note it in the history.
@@ -161,18 +157,36 @@ class ModelStore:
         ------
         ReleaseRefused
             The step cannot be taken from where they stand.
+        ModelWrong
+            The aliases are damaged.
+        EnvironmentUnfit
+            The folder cannot be written, or is being changed for longer than the patience; nothing has changed.
         """
-        with self._locked():
+        with self._locked(patience_seconds):
             after = step(self.aliases(net))
-            # The note comes first: of a crash between the two, the history tells of one switch too many, never too few.
-            append_event(self._history, ReleaseEvent(at, net, event, by, why, after, evidence or {}))
-            _replace(self.alias_path(net), orjson.dumps(asdict(after), option=orjson.OPT_INDENT_2) + b"\n")
+            self._put_aliases(ReleaseEvent(at, net, event, by, why, after, evidence or {}, city_at))
         return after
 
-    def note(self, net: str, *, event: str, by: str, why: str, at: datetime) -> None:
-        """Note in the history what left the aliases as they stand."""
-        with self._locked():
-            append_event(self._history, ReleaseEvent(at, net, event, by, why, self.aliases(net)))
+    def note(
+        self,
+        net: str,
+        *,
+        event: str,
+        by: str,
+        why: str,
+        at: datetime,
+        city_at: datetime | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        """
+        Note in the history what left the aliases as they stand.
+
+        Raises
+        ------
+        ModelWrong, EnvironmentUnfit
+        """
+        with self._locked(patience_seconds):
+            self._put_aliases(ReleaseEvent(at, net, event, by, why, self.aliases(net), city_at=city_at))
 
     def history(self, net: str | None = None) -> list[dict[str, Any]]:
         """
@@ -183,8 +197,27 @@ class ModelStore:
         ModelWrong
             The history was changed.
         """
-        events = read_events(self._history)
-        return [event for event in events if net is None or event["net"] == net]
+        trail = trail_of(self.folder)
+        if trail.damage:
+            raise ModelWrong(trail.damage[0])
+        return trail.events if net is None else trail.of_net(net)
+
+    def _named(self) -> set[str]:
+        named: set[str] = set()
+        for net in NETS:
+            with suppress(ModelWrong):
+                one = self.aliases(net)
+                named |= {name for name in (one.champion, one.challenger, one.previous) if name is not None}
+        return named - {PACKAGED}
+
+    def _put_aliases(self, event: ReleaseEvent) -> None:
+        line, head = next_line(self._history, event)
+        path = self.alias_path(event.net)
+        beside = write_beside(path, AliasFile(event.aliases, head))
+        # What may fail for want of space comes first, so that nothing is told that was not done. Of a crash between the
+        # last two, the history tells of one switch too many, never too few.
+        with appended(self._history, line):
+            beside.replace(path)
 
     def _place(self, digest: str) -> Path:
         return self.folder / "objects" / digest
@@ -216,13 +249,12 @@ class ModelStore:
         return None
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        # Here, since there are systems without it, on which everything else of doseflow runs.
-        import fcntl
-
-        with (self.folder / ".lock").open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+    def _locked(self, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
+        try:
+            with folder_lock(self.folder, patience_seconds):
+                yield
+        except OSError as error:
+            raise EnvironmentUnfit(f"models.folder: {self.folder} cannot be written ({error.strerror})") from error
 
 
 def require_same_manifest(bundle: Bundle, manifest: Manifest) -> None:
@@ -243,15 +275,6 @@ def _is_whole(folder: Path) -> bool:
     except ModelWrong:
         return False
     return True
-
-
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def _read(path: Path, limit: int) -> bytes:

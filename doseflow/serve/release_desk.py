@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from doseflow.errors import ReleaseRefused
-from doseflow.serve.aliases import Aliases, Phase, go_to_canary, make_ready, promote, roll_back
+from doseflow.serve.aliases import Aliases, Phase, go_to_canary, make_ready, promote
 from doseflow.serve.net_slot import NetSlot, Standing
 from doseflow.serve.release_gates import CyclePair, ReleaseGates, ReleaseParams, Verdict
 
@@ -46,8 +46,8 @@ class ReleaseDesk(Generic[T]):
             self._pass(standing.aliases, phase, why, evidence)
 
     def roll_back(self, standing: Standing[T], why: str, evidence: dict[str, Any] | None = None) -> None:
-        """Drop the challenger of a standing, at once."""
-        self._switch(standing.aliases, roll_back, "rolled_back", why, evidence)
+        """Drop the challenger of a standing, at once, in whatever phase it is by now."""
+        self.slot.stop(standing.aliases, by=BY_ITSELF, why=why, evidence=evidence)
 
     def evidence(self) -> dict[str, Any]:
         """What has been measured of the challenger in its phase, and what is still missing; empty without one."""

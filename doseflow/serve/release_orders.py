@@ -16,16 +16,27 @@ Opens = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOrder:
-    """Who ordered something for a net, why, and when."""
+    """Who ordered something for a net, why, and when; `city_at` is the city's time, where a city was there."""
 
     net: str
     by: str
     why: str
     at: datetime
+    city_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if self.net not in NETS:
             raise ReleaseRefused(f"net: must be one of {', '.join(NETS)}, got {self.net!r}")
+
+    def switch(self, store: ModelStore, step: Callable[[Aliases], Aliases], event: str) -> Aliases:
+        """
+        Take the ordered step.
+
+        Raises
+        ------
+        ReleaseRefused, ModelWrong, EnvironmentUnfit
+        """
+        return store.switch(self.net, step, event=event, by=self.by, why=self.why, at=self.at, city_at=self.city_at)
 
 
 def let_in(store: ModelStore, order: ReleaseOrder, digest: str, share_permille: int, opens: Opens) -> Aliases:
@@ -46,7 +57,7 @@ def let_in(store: ModelStore, order: ReleaseOrder, digest: str, share_permille: 
         return begin(aliases, digest, share_permille)
 
     event = "canary" if share_permille else "shadow"
-    return store.switch(order.net, step, event=event, by=order.by, why=order.why, at=order.at)
+    return order.switch(store, step, event)
 
 
 def promote_challenger(store: ModelStore, order: ReleaseOrder, opens: Opens, *, force: bool = False) -> Aliases:
@@ -69,7 +80,7 @@ def promote_challenger(store: ModelStore, order: ReleaseOrder, opens: Opens, *, 
         return promote(aliases)
 
     event = "promoted_by_force" if force else "promoted"
-    return store.switch(order.net, step, event=event, by=order.by, why=order.why, at=order.at)
+    return order.switch(store, step, event)
 
 
 def take_back(store: ModelStore, order: ReleaseOrder, opens: Opens) -> Aliases:
@@ -84,4 +95,4 @@ def take_back(store: ModelStore, order: ReleaseOrder, opens: Opens) -> Aliases:
     standing = store.aliases(order.net)
     if standing.challenger is None and standing.previous not in {None, PACKAGED}:
         opens(str(standing.previous))
-    return store.switch(order.net, roll_back, event="rolled_back", by=order.by, why=order.why, at=order.at)
+    return order.switch(store, roll_back, "rolled_back")

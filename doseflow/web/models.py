@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from doseflow.errors import EngineFailed, InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
+from doseflow.errors import EngineFailed, EnvironmentUnfit, InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
 from doseflow.serve.aliases import Aliases
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.release_desk import ReleaseDesk
@@ -116,6 +116,7 @@ def get_models(living: AskLiving) -> JsonAnswer:
             ERROR_TO_PROBLEM[ModelNotFound],
             ERROR_TO_PROBLEM[ModelWrong],
             ERROR_TO_PROBLEM[EngineFailed],
+            ERROR_TO_PROBLEM[EnvironmentUnfit],
             MALFORMED_REQUEST,
             FOREIGN_ORIGIN,
         ),
@@ -129,7 +130,7 @@ async def post_step(step: ReleaseStep, ordered: OrderedStep, living: AskLiving) 
 def _taken(living: Living, step: ReleaseStep, ordered: OrderedStep) -> NetAnswer:
     desk, store = _desk(living, ordered.net)
     opens = desk.slot.require_opens
-    order = ReleaseOrder(ordered.net, ordered.by, ordered.why, living.live.clock.now())
+    order = ReleaseOrder(ordered.net, ordered.by, ordered.why, datetime.now(UTC), living.live.clock.now())
     if step is ReleaseStep.CANARY:
         let_in(store, order, store.find(ordered.model), permille_of(ordered.share_percent), opens)
     elif step is ReleaseStep.PROMOTE:

@@ -79,6 +79,21 @@ def test_a_damaged_challenger_cannot_be_promoted_and_the_champion_stays(models, 
     assert (code, f"{digest[:12]} model.onnx: its SHA-256" in said) == (1, True)
 
 
+def test_files_that_an_alias_names_and_that_are_gone_are_told_by_verify_and_list(models, tmp_path):
+    digest = models("add", str(PACKAGED_BUNDLES / "policy"))[1].split()[0]
+    models("canary", "policy", digest, "--share", "10")
+    assert models("verify")[0] == 0
+    (tmp_path / "models" / "objects" / digest / "manifest.json").unlink()
+    code, said, _ = models("verify")
+    assert (code, f"{digest[:12]} " in said, "manifest.json" in said) == (1, True, True)
+    shutil.rmtree(tmp_path / "models" / "objects" / digest)
+    code, said, _ = models("verify")
+    assert (code, said.strip()) == (1, f"{digest[:12]} model: there is none with the digest {digest[:12]}")
+    assert "there is none with the digest" in " ".join(models("list")[1].split())
+    (tmp_path / "models" / "aliases" / "policy.json").write_text("null")
+    assert models("verify")[0] == 1
+
+
 def test_a_net_of_another_kind_is_not_let_in(models):
     digest = models("add", str(PACKAGED_BUNDLES / "policy"))[1].split()[0]
     code, _, complaint = models("canary", "forecaster", digest)

@@ -7,12 +7,15 @@ packaged one by the test: no file can make a net hang.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import statistics
 import threading
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import httpx
 import pytest
 from challengers import alike, challenger, forecast_challenger, half_of_it, not_a_number, slow, turned_round
 
@@ -28,15 +31,19 @@ from doseflow.planning import replay_cycle
 from doseflow.serve.aliases import PACKAGED, Phase, begin, promote, roll_back
 from doseflow.settings import ModelSettings, Settings, StoreSettings
 from doseflow.simulate.replayed_city import SimulatedCity
+from doseflow.web.app import create_app
 
 CITY = "synthetic:12"
 LIMIT_MILLISECONDS = 100.0
+LATEST_MILLISECONDS = 500.0
+"""For a single cycle: a busy machine may hold one up for longer than the limit, and no switch may block one."""
+BLOCKED_SECONDS = 2.0
 # The tests share their machine: what a deadline is for is tested by one that hangs, not by one that is a little late.
 PATIENT = {"deadline_milliseconds": 5000}
 
 
 class DayClock(SimulatedClock):
-    """Breakers cool down by the day that is played."""
+    """Breakers cool down by the day that is played, and no duration is real: not for tests that measure one."""
 
     def monotonic_seconds(self) -> float:
         return self.now().timestamp()
@@ -50,6 +57,8 @@ class Day:
     city: SimulatedCity
     clock: SimulatedClock
     cycles: list[Cycle] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    """What each cycle took by the machine's clock, with what looks back at it."""
     body: bytes = b""
 
     @property
@@ -69,7 +78,9 @@ class Day:
             bring_receipts(self.opened, self.city)
             self.body = join_reports(self.city.reports())
             self.opened.live.submit(self.body)
+            began_seconds = time.perf_counter()
             self.cycles.append(self.opened.live.run_cycle())
+            self.milliseconds.append((time.perf_counter() - began_seconds) * 1000)
             hand_over_orders(self.opened, self.city)
             self.opened.nets.beside.settle()
         return self.cycles[-1]
@@ -98,7 +109,7 @@ class Day:
 def open_day(tmp_path):
     with contextlib.ExitStack() as stack:
 
-        def opened_day(**sections):
+        def opened_day(clock_of=SimulatedClock, **sections):
             given = {
                 "planner": "learned",
                 "store": StoreSettings(url=f"sqlite:///{tmp_path / 'city.sqlite'}"),
@@ -109,7 +120,7 @@ def open_day(tmp_path):
             settings = Settings(**(given | sections))
             city = SimulatedCity.from_name(CITY, seed=3)
             city.advance(90)
-            clock = DayClock(city.now)
+            clock = clock_of(city.now)
             opened = stack.enter_context(contextlib.closing(open_city(settings, clock=clock, city=city.city)))
             import_past_weeks(opened, city)
             return Day(opened, city, clock)
@@ -135,7 +146,7 @@ def test_an_engine_that_hangs_ten_times_is_answered_for_in_the_same_cycle_and_co
     opened_model = open_policy(Settings())
     engine = Hanging(opened_model.engine)
     monkeypatch.setattr(bootstrap, "open_policy", lambda _settings: replace(opened_model, engine=engine))
-    day = open_day(breaker={"deadline_milliseconds": 1500, "cool_down_seconds": 590, "probes_to_close": 2})
+    day = open_day(DayClock, breaker={"deadline_milliseconds": 1500, "cool_down_seconds": 590, "probes_to_close": 2})
     breaker = day.desk.slot.standing.champion.engine.breaker
     assert day.play().plan.planner == "learned"
 
@@ -253,47 +264,103 @@ def test_where_a_person_must_promote_it_stays_at_its_share_until_one_does(open_d
     assert (day.aliases.phase, day.aliases.champion) == (Phase.READY, PACKAGED)
 
 
-def test_promoting_and_rolling_back_under_load_fails_no_cycle_and_makes_none_late(open_day, tmp_path):
-    day = open_day(release=AT_TEN_PERCENT)
-    stop, submitted = threading.Event(), []
-    day.play()
+@contextlib.contextmanager
+def readers_of(day):
+    """Two who read the orders all the time and send again what was sent; gives what was refused of it."""
+    stop, refused = threading.Event(), []
 
     def keep_reading():
         while not stop.is_set():
             day.opened.live.open_orders()
             # Sites that send again what they have sent: all of it is read, checked, and kept in quarantine.
-            submitted.append(len(day.opened.live.submit(day.body).refused))
+            refused.append(len(day.opened.live.submit(day.body).refused))
             time.sleep(0.01)
 
     readers = [threading.Thread(target=keep_reading) for _ in range(2)]
     for reader in readers:
         reader.start()
     try:
-        day.play(15)
-        without_release = max(sum(cycle.stage_milliseconds.values()) for cycle in day.cycles)
-        digest = day.let_in(challenger(tmp_path / "alike", alike), 100)
-        first = len(day.cycles)
-        for _ in range(4):
-            day.play(3)
-            day.settle()
-            day.play(2)
-            if day.aliases.challenger is not None:
-                day.switch(promote)
-                assert f"policy {digest[:12]}, champion" in day.play().plan.made_by
-            day.switch(roll_back)
-            assert "policy packaged, champion" in day.play().plan.made_by
-            day.switch(lambda one: begin(one, digest, 100))
+        yield refused
     finally:
         stop.set()
         for reader in readers:
             reader.join()
-    during = day.cycles[first:]
-    assert all(cycle.plan.planner == "learned" and not cycle.plan.why_this_planner for cycle in during)
-    assert len({cycle.cycle_id for cycle in during}) == len(during) > 25
-    # Where the machine itself is too busy for the limit, a release must not make it later than it is without one.
-    latest = max(sum(cycle.stage_milliseconds.values()) for cycle in during)
-    assert latest <= max(LIMIT_MILLISECONDS, 2 * without_release)
-    assert len(submitted) > 10
+
+
+def order(day, step, **body):
+    """What the dashboard posts."""
+
+    async def post():
+        transport = httpx.ASGITransport(create_app(day.opened.live))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await client.post(f"/api/v1/models/{step}", json={"net": "policy", "by": "a test", **body})
+
+    answer = asyncio.run(post())
+    assert answer.status_code == 200, answer.text
+
+
+def released_and_taken_back(day, digest, num_rounds):
+    """Let in, promote and roll back over HTTP, again and again; gives the milliseconds of the cycles meanwhile."""
+    first = len(day.cycles)
+    for _ in range(num_rounds):
+        order(day, "canary", model=digest, share_percent=10)
+        day.play(3)
+        day.settle()
+        day.play(2)
+        order(day, "promote", force=True)
+        assert f"policy {digest[:12]}, champion" in day.play().plan.made_by
+        order(day, "rollback")
+        assert "policy packaged, champion" in day.play().plan.made_by
+    return day.milliseconds[first:]
+
+
+def why_late(without_release, during):
+    """What is wrong with the times of cycles beside those without a release; empty where nothing is."""
+    usual = statistics.median(without_release)
+    # The medians bear a busy machine; the bound on the latest one grows with it, and never to the time of a block.
+    latest = min(max(LATEST_MILLISECONDS, 10 * usual), 900 * BLOCKED_SECONDS)
+    if statistics.median(during) > max(LIMIT_MILLISECONDS, 2 * usual):
+        return f"half of the cycles took more than {statistics.median(during):.0f} ms, without a release {usual:.0f} ms"
+    if max(during) > latest:
+        return f"a cycle took {max(during):.0f} ms"
+    return ""
+
+
+def test_promoting_and_rolling_back_under_load_fails_no_cycle_and_makes_none_late(open_day, tmp_path):
+    day = open_day(release=AT_TEN_PERCENT)
+    digest = open_model_store(day.opened.settings).add(challenger(tmp_path / "alike", alike)).digest
+    day.play(2)
+    with readers_of(day) as refused:
+        first = len(day.cycles)
+        day.play(28)
+        during = released_and_taken_back(day, digest, num_rounds=4)
+    assert len(during) == 28
+    assert why_late(day.milliseconds[first : first + 28], during) == ""
+    cycles = day.cycles[-28:]
+    assert all(cycle.plan.planner == "learned" and not cycle.plan.why_this_planner for cycle in cycles)
+    assert len({cycle.cycle_id for cycle in cycles}) == 28
+    # What a cycle says of itself is real time too, and less than what it took with what looks back at it.
+    for cycle, milliseconds in zip(cycles, during, strict=True):
+        assert 0 < sum(cycle.stage_milliseconds.values()) < milliseconds
+    assert len(refused) > 10
+
+
+def test_a_switch_that_blocked_a_cycle_would_be_seen_as_late(open_day, tmp_path, monkeypatch):
+    day = open_day(release=AT_TEN_PERCENT)
+    digest = open_model_store(day.opened.settings).add(challenger(tmp_path / "alike", alike)).digest
+    day.play(8)
+    slot = day.desk.slot
+    read_again, blocked = slot._read_again, []
+
+    def blocks_once(stamp):
+        if not blocked:
+            blocked.append(stamp)
+            time.sleep(BLOCKED_SECONDS)
+        read_again(stamp)
+
+    monkeypatch.setattr(slot, "_read_again", blocks_once)
+    during = released_and_taken_back(day, digest, num_rounds=1)
+    assert why_late(day.milliseconds[:8], during).startswith("a cycle took 2")
 
 
 def test_a_cycle_does_not_wait_for_a_model_that_is_being_opened(open_day, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The model store: what it keeps, what it refuses, and what survives whoever dies in the middle."""
 
 import hashlib
+import os
 import shutil
 import stat
 import threading
@@ -13,8 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from serve_samples import toy_bundle, toy_model
 
-from doseflow.errors import InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
-from doseflow.serve import model_store
+from doseflow.errors import EnvironmentUnfit, InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
 from doseflow.serve.aliases import PACKAGED, Aliases, Phase, begin, go_to_canary, make_ready, promote, roll_back
 from doseflow.serve.model_store import ModelStore
 from doseflow.serve.signatures import SIGNATURE_FILE, TrustedKeys, make_key, sign
@@ -189,7 +189,7 @@ def test_a_crash_while_the_aliases_are_written_leaves_the_old_ones(store, monkey
     def crash(_descriptor):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model_store.os, "fsync", crash)
+    monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(KeyboardInterrupt):
         take(store, promote)
     assert store.aliases("policy").champion == PACKAGED
@@ -235,3 +235,83 @@ def test_the_history_tells_who_did_what_and_why_and_shows_when_it_was_changed(st
         path.write_bytes(b"\n".join(changed) + b"\n")
         with pytest.raises(ModelWrong, match="was changed or taken out"):
             store.history()
+
+
+def rewritten(path, change):
+    lines = change(path.read_bytes().splitlines())
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: lines[:-1],
+        lambda lines: [],
+        lambda lines: [*lines[:-1], lines[-1].replace(b"a test", b"nobody")],
+        lambda lines: [*lines[:-1], lines[-1][:40]],
+    ],
+)
+def test_a_history_whose_end_was_changed_or_taken_out_is_seen(store, change):
+    for _ in range(2):
+        take(store, lambda one: begin(one, "b" * 64, 0))
+        take(store, roll_back)
+    take(store, lambda one: begin(one, "c" * 64, 0), net="forecaster")
+    assert len(store.history()) == 5
+    rewritten(store.folder / "history.jsonl", change)
+    with pytest.raises(ModelWrong, match=r"^history.jsonl: "):
+        store.history()
+
+
+def test_a_history_that_is_gone_and_aliases_that_are_gone_are_seen(store):
+    take(store, lambda one: begin(one, "b" * 64, 0))
+    take(store, roll_back)
+    kept = (store.folder / "history.jsonl").read_bytes()
+    (store.folder / "history.jsonl").unlink()
+    with pytest.raises(ModelWrong, match="must have at least 2 lines, got 0"):
+        store.history()
+    (store.folder / "history.jsonl").write_bytes(kept)
+    assert len(store.history()) == 2
+    store.alias_path("policy").unlink()
+    with pytest.raises(ModelWrong, match=r"aliases/policy.json: is missing"):
+        store.history()
+
+
+@pytest.mark.parametrize("broken", ["history", "aliases"])
+def test_what_could_not_be_switched_is_not_told_either(store, monkeypatch, broken):
+    take(store, lambda one: begin(one, "b" * 64, 0))
+    before = (store.folder / "history.jsonl").read_bytes()
+    if broken == "history":
+        synced = []
+
+        def fails_second(descriptor):
+            synced.append(descriptor)
+            if len(synced) == 2:
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", fails_second)
+    else:
+        monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(30, "Read-only file system")))
+    with pytest.raises(EnvironmentUnfit, match="cannot be written"):
+        take(store, promote)
+    assert (store.folder / "history.jsonl").read_bytes() == before
+    assert store.aliases("policy").challenger == "b" * 64
+
+
+def test_what_a_person_says_stays_on_one_line(store):
+    why = "good\n2026-01-01  policy  promoted\r\x1b[31m\u2028by nobody"
+    store.switch("policy", lambda one: begin(one, "b" * 64, 0), event="x", by="me\n", why=why, at=NOW)
+    (event,) = store.history()
+    assert (event["by"], event["why"]) == ("me", "good 2026-01-01 policy promoted [31m by nobody")
+
+
+def test_a_model_that_an_alias_names_is_among_those_that_are_checked_though_its_files_are_gone(store, bundle):
+    digest = store.add(bundle).digest
+    take(store, lambda one: begin(one, digest, 0))
+    (store.folder / "objects" / digest / "manifest.json").unlink()
+    assert store.digests() == [digest]
+    with pytest.raises(ModelWrong):
+        store.verify(digest)
+    shutil.rmtree(store.folder / "objects" / digest)
+    assert store.digests() == [digest]
+    with pytest.raises(ModelNotFound):
+        store.verify(digest)

@@ -6,13 +6,15 @@ import pytest
 
 from doseflow.errors import ModelWrong
 from doseflow.serve.aliases import Aliases
-from doseflow.serve.release_history import ReleaseEvent, append_event, read_events, read_trail
+from doseflow.serve.release_history import ReleaseEvent, appended, next_line, read_events, read_trail
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
 def append(path, why):
-    append_event(path, ReleaseEvent(NOW, "policy", "canary", "a test", why, Aliases()))
+    line, _ = next_line(path, ReleaseEvent(NOW, "policy", "canary", "a test", why, Aliases()))
+    with appended(path, line):
+        pass
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Models over HTTP: who answers, and the steps that a person may order of a release."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from doseflow.nets import open_model_store
@@ -23,6 +25,7 @@ def order(client, step, **body):
 
 
 def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_follows(learned, serve):
+    began_at = datetime.now(UTC)
     client = serve(create_app(learned.live))
     slot = learned.live.releases["policy"].slot
     digest = open_model_store(learned.opened.settings).add(PACKAGED_BUNDLES / "policy").digest
@@ -57,6 +60,10 @@ def test_a_model_is_let_in_promoted_and_taken_back_over_http_and_the_next_cycle_
         ("promoted_by_force", "releases"),
         ("canary", "dashboard"),
     ]
+    # By the machine's clock, as from the command line; the day of the city is another.
+    for one in events:
+        assert began_at <= datetime.fromisoformat(one["at"]) <= datetime.now(UTC)
+        assert began_at - datetime.fromisoformat(one["city_at"]) > timedelta(days=1)
     learned.live.feed.close()
 
 
