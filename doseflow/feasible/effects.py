@@ -14,8 +14,6 @@ from doseflow.domain.city import City
 from doseflow.domain.decisions import (
     Decision,
     DecisionKind,
-    DoseTransfer,
-    FridgeMove,
     acting_site_id,
     expecting_site_id,
 )
@@ -50,7 +48,6 @@ _ON_CONDITION = {
     DecisionKind.TELL_ARRIVAL_TIME: (" if all of them come later", "（若全部推迟到达）"),
     DecisionKind.MARK_UNUSABLE: (" and keeps spoilt ones from being given", "（并防止使用失效疫苗）"),
 }
-_DOSES_AT_RISK = frozenset({"expiry_ahead", "failing_fridge", "excursion_spent", "earlier_lot"})
 
 
 def explain_effect(
@@ -92,9 +89,6 @@ def _effect(decision: Decision, effect: OrderEffect) -> tuple[str, str]:
     saving = _own_saving(decision)
     if saving is not None:
         return _saved_words(saving, Saving.PERSON_MINUTES)
-    doses = _saved_doses(decision)
-    if doses is not None:
-        return _saved_words(doses, Saving.DOSES)
     if effect.not_reckoned is not None:
         why_en, why_zh = _WHY_NOT[effect.not_reckoned]
         return f"effect not reckoned: {why_en}", f"未估算效果：{why_zh}"
@@ -115,18 +109,6 @@ def _saved_words(saved: float, saving: Saving) -> tuple[str, str]:
     if saved < 0:
         return f"should cost {plain(-saved)} person-minutes of waiting", f"预计多等{plain(-saved)}人·分钟"
     return f"should save {plain(saved)} person-minutes of waiting", f"预计少等{plain(saved)}人·分钟"
-
-
-def _saved_doses(decision: Decision) -> float | None:
-    """Doses kept from spoiling, or brought to people who would have found none."""
-    if not isinstance(decision, DoseTransfer | FridgeMove):
-        return None
-    if decision.why.code in _DOSES_AT_RISK:
-        return decision.doses
-    needed, on_hand = (decision.why.facts.get(name) for name in ("doses_needed", "doses_on_hand"))
-    if not (isinstance(needed, float | int) and isinstance(on_hand, float | int)):
-        return None
-    return max(0.0, min(float(decision.doses), needed - on_hand))
 
 
 def _forecast(decision: Decision, city: City, forecast: ArrivalForecast) -> tuple[str, str]:

@@ -55,7 +55,7 @@ class DoseEffects:
         missing = float(outlook.busy_needed_doses[to_idx] - self._stock.doses_on_hand[to_idx])
         if not np.isfinite(missing):
             return OrderEffect(saving=Saving.DOSES, not_reckoned=NotReckoned.UNKNOWN_SITE)
-        wanted = max(0.0, min(float(transfer.doses), missing))
+        wanted = max(0.0, min(float(transfer.doses), float(round(missing))))
         return OrderEffect(wanted, Saving.DOSES, self._other_giver(wanted, from_idx, to_idx))
 
     def _other_giver(self, wanted: float, from_idx: int, to_idx: int) -> Alternative:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from feasible_city import fridge_move, make_forecast, make_state, move, send, stations, transfer
+from feasible_city import make_forecast, make_state, move, send, stations
 
 from doseflow.domain.decisions import Why
 from doseflow.domain.order_effect import Alternative, Instead, OrderEffect, Saving
@@ -87,20 +87,6 @@ def test_what_was_reckoned_afterwards_is_said_with_what_it_was_compared_with(eff
     english, _ = explain_effect(replace(stations(), why=Why("pinned")), CITY, FORECAST, effect)
     assert english.split("; ", 1)[0] == first
     assert english.endswith(last)
-
-
-@pytest.mark.parametrize(
-    ("decision", "why", "doses"),
-    [
-        (fridge_move(doses=10), Why("failing_fridge"), "10 doses"),
-        (transfer(doses=20), Why("expiry_ahead"), "20 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 50.0, "doses_needed": 65.0}), "15 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 0.0, "doses_needed": 65.0}), "20 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 70.0, "doses_needed": 65.0}), "0 doses"),
-    ],
-)
-def test_doses_say_how_many_are_kept_from_spoiling_or_brought_where_they_lack(decision, why, doses):
-    assert explain_effect(replace(decision, why=why), CITY, FORECAST)[0].startswith(f"should save {doses};")
 
 
 def test_an_unknown_forecast_is_said_to_be_unknown():

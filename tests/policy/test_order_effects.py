@@ -151,6 +151,17 @@ def test_a_transfer_brings_what_lacks_and_names_who_else_could():
     assert effect.alternative == Alternative(Instead.SITE, 2, float(np.floor(250 - busy)))
 
 
+@pytest.mark.parametrize(("on_hand", "doses"), [(60, 165), (0, 180), (204, 21), (240, 0)])
+def test_a_transfer_saves_no_more_than_it_carries_and_no_more_than_lacks(on_hand, doses):
+    """A busy rest of the day needs 225: the upper quartile lies 12.5 % above 200."""
+    assert effect_of(transfer("stock_out_ahead", 180), lots=lot_table([Lot(0, on_hand), Lot(1, 600)])).saved == doses
+
+
+def test_a_lot_out_of_a_failing_fridge_is_saved_whole():
+    effect = effect_of(FridgeMove("s0", "alpha", "lot-0-0", "a", "b", 30, Why("failing_fridge")))
+    assert (effect.saved, effect.saving, effect.alternative.instead) == (30, Saving.DOSES, Instead.UNKNOWN)
+
+
 def test_a_rescue_saves_its_doses_and_names_who_else_would_use_them_in_time():
     lots = lot_table([Lot(0, 0), Lot(1, 600, days_left=0.3), Lot(2, 90)])
     effect = effect_of(transfer("expiry_ahead", 120), lots=lots)
