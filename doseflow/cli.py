@@ -361,6 +361,9 @@ def train_forecaster(
     out.print(f"bundle: {folder / 'bundle'} (setting bundles.forecaster)", highlight=False, soft_wrap=True)
 
 
+_POLICY_DAYS = "Simulated days to learn from; of an evolution, the days that each candidate of a generation plays."
+
+
 @train.command("policy")
 def train_policy(
     folder: Annotated[Path, typer.Option("--out", help="Folder for bundle and checkpoint; the same command goes on.")],
@@ -370,7 +373,7 @@ def train_policy(
     quick: Annotated[bool, typer.Option("--quick", help="A small net, on a processor, in under ten minutes.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=1_000_000)] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    days: Annotated[int | None, typer.Option(min=1, max=100_000, help="Simulated days to learn from.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=100_000, help=_POLICY_DAYS)] = None,
     passes: Annotated[int | None, typer.Option(min=1, max=1000, help="Times that every site is lived.")] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, max=10_000_000, help="Steps of the optimiser; generations of an evolution.")
@@ -380,10 +383,11 @@ def train_policy(
     """Train what people are worth at sites, for the planner `learned`, and write its bundle."""
     from doseflow.evaluate.day_cost import cost_of_learned_day
     from doseflow.train.policy_command import PolicyChoice, print_policy_metrics, teacher_of, train_policy_and_bundle
-    from doseflow.train.policy_search_command import SearchChoice, search_and_print
+    from doseflow.train.policy_search_command import SearchChoice, require_search_options, search_and_print
 
     try:
         if by == "evolution":
+            require_search_options(is_quick=quick, device=device, num_passes=passes)
             search_and_print(SearchChoice(folder, seed, days, steps, workers), cost_of_learned_day, out, err)
             raise typer.Exit
         choice = PolicyChoice(folder, quick, seed, device, days, passes, steps, workers, teacher_of(by))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +16,8 @@ from doseflow.intake.snapshot_file import read_snapshot
 from doseflow.live.clocks import WallClock
 from doseflow.live.replay import Replay, replay
 from doseflow.pipeline import plan_once
+from doseflow.policy.order_effects import order_effects
+from doseflow.policy.rules_policy import RulesParams
 from doseflow.settings import Settings
 from doseflow.state.unknown import unknown_state
 from doseflow.store.engine import open_store
@@ -30,6 +32,8 @@ class SnapshotPlan:
     """What a snapshot's plan is."""
 
     cycle: Cycle
+    rules: RulesParams = field(default_factory=RulesParams)
+    """Of the planner: effects are reckoned with the same."""
 
     def as_json(self) -> dict[str, Any]:
         """The plan as the HTTP API gives it."""
@@ -56,7 +60,7 @@ def plan_snapshot(data: bytes, settings: Settings) -> SnapshotPlan:
         planner=make_planner(settings),
         stopwatch=Stopwatch(WallClock()),
     )
-    return SnapshotPlan(cycle)
+    return SnapshotPlan(cycle, settings.rules)
 
 
 def replay_cycle(cycle_id: str, store_url: str, settings: Settings) -> Replay:
@@ -97,11 +101,13 @@ def print_plan(outcome: SnapshotPlan, language: str, console: Console, *, with_e
     if language not in LANGUAGES:
         raise InputWrong(f"--language: must be en or zh, got {language!r}")
     cycle = outcome.cycle
+    decisions = [order.decision for order in cycle.new_orders]
+    effects = order_effects(cycle.state, cycle.forecast, decisions, outcome.rules) if with_effects else ()
     for number, order in enumerate(cycle.new_orders, start=1):
         sentence = order.reason_en if language == "en" else order.reason_zh
         _print_line(console, f"{number:3d}  {order.decision.kind:18s} {sentence}")
         if with_effects:
-            effect_en, effect_zh = explain_effect(order.decision, cycle.state.city, cycle.forecast)
+            effect_en, effect_zh = explain_effect(order.decision, cycle.state.city, cycle.forecast, effects[number - 1])
             _print_line(console, f"{'':24s}{effect_en if language == 'en' else effect_zh}")
     if cycle.plan.why_this_planner:
         _print_line(console, f"another planner answered: {cycle.plan.why_this_planner}")

@@ -11,8 +11,14 @@ import math
 import numpy as np
 
 from doseflow.domain.city import City
-from doseflow.domain.decisions import Decision, DoseTransfer, FridgeMove, acting_site_id, expecting_site_id
+from doseflow.domain.decisions import (
+    Decision,
+    DecisionKind,
+    acting_site_id,
+    expecting_site_id,
+)
 from doseflow.domain.forecast import MEDIAN_IDX, QUANTILE_LEVELS, ArrivalForecast
+from doseflow.domain.order_effect import Alternative, Instead, NotReckoned, OrderEffect, Saving
 from doseflow.feasible.words import counted, plain, site_name
 from doseflow.units import MINUTES_PER_HOUR, PERIOD_MINUTES
 
@@ -20,16 +26,44 @@ _HOUR_PERIODS = MINUTES_PER_HOUR // PERIOD_MINUTES
 _LOW_IDX, _HIGH_IDX = QUANTILE_LEVELS.index(0.1), QUANTILE_LEVELS.index(0.9)
 _DECILE = 1.2816
 """Standard deviations from the mean to a decile of a normal number."""
-_DOSES_AT_RISK = frozenset({"expiry_ahead", "failing_fridge", "excursion_spent", "earlier_lot"})
+_QUARTER_MINUTES = 15
+_NOTHING = (
+    "best alternative: doing nothing, 0, which the effect is measured against",
+    "最佳替代：不作调整，0（效果以此为基准）",
+)
+NO_EFFECT = OrderEffect(not_reckoned=NotReckoned.UNKNOWN_SITE)
+"""Where nobody has reckoned one."""
+_WHY_NOT = {
+    NotReckoned.FULL_FRIDGE: ("what an over-full fridge loses is not forecast", "冰箱过满的损失无法预测"),
+    NotReckoned.DELIVERY: ("how far a delivery warms a fridge is not forecast", "到货使冰箱升温的幅度无法预测"),
+    NotReckoned.UNKNOWN_SITE: ("its queue, arrivals or stock are not known", "排队、到达或库存未知"),
+}
+_ON_CONDITION = {
+    DecisionKind.SET_POINT: (" if the drift would go on as without power", "（若漂移如断电般持续）"),
+    DecisionKind.HOLD_SLOTS: (" if all of them would be taken", "（若全部会被预约）"),
+    DecisionKind.RELEASE_SLOTS: (
+        " if all of them are taken, for as many people more",
+        "（若全部被预约，并多服务同样人数）",
+    ),
+    DecisionKind.TELL_ARRIVAL_TIME: (" if all of them come later", "（若全部推迟到达）"),
+    DecisionKind.MARK_UNUSABLE: (" and keeps spoilt ones from being given", "（并防止使用失效疫苗）"),
+}
 
 
-def explain_effect(decision: Decision, city: City, forecast: ArrivalForecast) -> tuple[str, str]:
-    """What is expected of a decision, in English and in Chinese."""
-    effect, (there, alternative) = (
-        _effect(decision),
-        (_forecast(decision, city, forecast), _alternative(decision, city)),
+def explain_effect(
+    decision: Decision, city: City, forecast: ArrivalForecast, effect: OrderEffect = NO_EFFECT
+) -> tuple[str, str]:
+    """
+    What is expected of a decision, in English and in Chinese.
+
+    What the planner reckoned itself when it decided comes before `effect`, which was reckoned afterwards.
+    """
+    parts = (
+        _effect(decision, effect),
+        _forecast(decision, city, forecast),
+        _alternative(decision, city, effect),
     )
-    en, zh = ([part[idx] for part in (effect, there, alternative)] for idx in (0, 1))
+    en, zh = ([part[idx] for part in parts] for idx in (0, 1))
     return "; ".join(en), "；".join(zh)
 
 
@@ -51,26 +85,30 @@ def coming_hour_people(forecast: ArrivalForecast, site_idx: int) -> tuple[float,
     return people, max(people - _DECILE * deviation, 0.0), people + _DECILE * deviation
 
 
-def _effect(decision: Decision) -> tuple[str, str]:
+def _effect(decision: Decision, effect: OrderEffect) -> tuple[str, str]:
+    saving = _own_saving(decision)
+    if saving is not None:
+        return _saved_words(saving, Saving.PERSON_MINUTES)
+    if effect.not_reckoned is not None:
+        why_en, why_zh = _WHY_NOT[effect.not_reckoned]
+        return f"effect not reckoned: {why_en}", f"未估算效果：{why_zh}"
+    en, zh = _saved_words(round(effect.saved, 1), effect.saving)
+    more_en, more_zh = _ON_CONDITION.get(decision.kind, ("", ""))
+    return en + more_en, zh + more_zh
+
+
+def _own_saving(decision: Decision) -> float | None:
+    """What the planner itself says that a decision saves."""
     saving = decision.why.facts.get("expected_saving_minutes")
-    if isinstance(saving, float | int) and math.isfinite(saving):
-        return f"should save {plain(saving)} person-minutes of waiting", f"预计少等{plain(saving)}人·分钟"
-    doses = _saved_doses(decision)
-    if doses is not None:
-        return f"should save {counted(doses, 'dose')}", f"预计保住{plain(doses)}剂"
-    return "no figure is put on its effect", "未估算效果"
+    return saving if isinstance(saving, float | int) and math.isfinite(saving) else None
 
 
-def _saved_doses(decision: Decision) -> float | None:
-    """Doses kept from spoiling, or brought to people who would have found none."""
-    if not isinstance(decision, DoseTransfer | FridgeMove):
-        return None
-    if decision.why.code in _DOSES_AT_RISK:
-        return decision.doses
-    needed, on_hand = (decision.why.facts.get(name) for name in ("doses_needed", "doses_on_hand"))
-    if not (isinstance(needed, float | int) and isinstance(on_hand, float | int)):
-        return None
-    return max(0.0, min(float(decision.doses), needed - on_hand))
+def _saved_words(saved: float, saving: Saving) -> tuple[str, str]:
+    if saving is Saving.DOSES:
+        return f"should save {counted(saved, 'dose')}", f"预计保住{plain(saved)}剂"
+    if saved < 0:
+        return f"should cost {plain(-saved)} person-minutes of waiting", f"预计多等{plain(-saved)}人·分钟"
+    return f"should save {plain(saved)} person-minutes of waiting", f"预计少等{plain(saved)}人·分钟"
 
 
 def _forecast(decision: Decision, city: City, forecast: ArrivalForecast) -> tuple[str, str]:
@@ -86,13 +124,36 @@ def _forecast(decision: Decision, city: City, forecast: ArrivalForecast) -> tupl
     )
 
 
-def _alternative(decision: Decision, city: City) -> tuple[str, str]:
+def _alternative(decision: Decision, city: City, effect: OrderEffect) -> tuple[str, str]:
     facts = decision.why.facts
     saving, site_id = facts.get("alternative_saving_minutes"), facts.get("alternative_site_id")
     if isinstance(saving, float | int) and isinstance(site_id, str) and site_id in city.site_to_idx:
-        name = site_name(city, site_id)
-        return (
-            f"best alternative: {name} instead, {plain(saving)} person-minutes",
-            f"最佳替代：改由{name}，少等{plain(saving)}人·分钟",
-        )
-    return "best alternative: doing nothing, 0", "最佳替代：不作调整，0"
+        return _instead(city, Alternative(Instead.SITE, city.site_to_idx[site_id], saving), Saving.PERSON_MINUTES)
+    if _own_saving(decision) is not None and saving is not None:
+        return _NOTHING
+    if effect.not_reckoned is not None:
+        return "best alternative: not reckoned either", "最佳替代：同样未估算"
+    return _instead(city, effect.alternative, effect.saving)
+
+
+def _instead(city: City, other: Alternative, saving: Saving) -> tuple[str, str]:
+    """The alternative with its value; doing nothing is 0 since every effect is measured against it."""
+    if other.instead is Instead.NOTHING:
+        return _NOTHING
+    if other.instead is Instead.UNKNOWN:
+        return "best alternative: others not reckoned; doing nothing saves 0", "最佳替代：其他方案未估算；不作调整为0"
+    en, zh = {
+        Instead.SITE: lambda: (f"{site_name(city, city.sites[other.value].site_id)} instead",) * 2,
+        Instead.STATIONS: lambda: (f"{counted(other.value, 'station')} open instead", f"开放{other.value}个台位"),
+        Instead.QUARTER: lambda: (
+            f"the quarter hour {other.value * _QUARTER_MINUTES} minutes ahead instead",
+            f"改为{other.value * _QUARTER_MINUTES}分钟后的时段",
+        ),
+        Instead.DELAY: lambda: (f"{other.value} minutes later instead", f"改为推迟{other.value}分钟"),
+    }[other.instead]()
+    if other.instead is Instead.SITE:
+        zh = f"改由{site_name(city, city.sites[other.value].site_id)}"
+    saved = plain(round(other.saved, 1))
+    if saving is Saving.DOSES:
+        return f"best alternative: {en}, {counted(other.saved, 'dose')}", f"最佳替代：{zh}，保住{saved}剂"
+    return f"best alternative: {en}, {saved} person-minutes", f"最佳替代：{zh}，少等{saved}人·分钟"

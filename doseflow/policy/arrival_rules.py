@@ -114,7 +114,7 @@ class _LeverDesk:
         self._bin_wait = outlook.wait_minutes.reshape(by_bin).mean(axis=2)
         self._bin_arrivals = situation.arrivals_people.reshape(by_bin).sum(axis=2)
         self._changeable = _whole(limits.max_slot_change_share * state.booked_people)
-        self._unbooked = np.maximum(_usual_slots(situation)[:, None] - state.booked_people, 0.0)
+        self._unbooked = np.maximum(usual_slots(situation)[:, None] - state.booked_people, 0.0)
         coming = state.booked_people.sum(axis=1) * (1 - state.no_show_share)
         self._early_people = np.where(state.mean_early_minutes > 0, _whole(coming), 0)
         median = forecast.arrivals_people[:, :WALK_IN_PERIODS, MEDIAN_IDX].sum(axis=1)
@@ -295,7 +295,7 @@ class _LeverDesk:
         return self._state.city.site_to_idx[site_id]
 
 
-def _usual_slots(situation: Situation) -> FloatArray:
+def usual_slots(situation: Situation) -> FloatArray:
     """Appointments of a quarter hour when a site's daily capacity is spread evenly over its hours, (S,)."""
     opens, closes = situation.state.city.opening_minutes.T
     open_minutes = np.where(closes <= opens, closes - opens + 24 * MINUTES_PER_HOUR, closes - opens)

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,6 +28,7 @@ from doseflow.domain.forecast import QUANTILE_LEVELS
 from doseflow.errors import TrainingWrong
 from doseflow.forecast.net_inputs import AHEAD_CHANNELS, CANDIDATES, NUM_SITE_FEATURES, RECENT_CHANNELS
 from doseflow.networks.arrival_net import ArrivalNet, ArrivalNetShape, input_names
+from doseflow.train.checkpoints import kept_state, refused_where_unreadable
 from doseflow.train.training_days import TOPOLOGY, DayOrder, TrainingDay, made_days, seeds_for
 
 
@@ -118,6 +118,7 @@ def train_forecaster(
     """
     require_device(device)
     require_writable("--out", folder / "checkpoint.part")
+    require_bundle_folder(folder)
     if days_file is not None:
         require_writable("--days-file", part_of(days_file))
     run = TrainingRun(params, folder, device)
@@ -174,6 +175,13 @@ def require_writable(option: str, path: Path) -> None:
         path.unlink()
     except OSError as error:
         raise TrainingWrong(f"{option}: {path.parent} cannot be written to: {error.strerror}") from error
+
+
+def require_bundle_folder(folder: Path) -> None:
+    """Refuse a run whose bundle, which is written last, would find a file in the place of its folder."""
+    bundle = folder / "bundle"
+    if bundle.exists() and not bundle.is_dir():
+        raise TrainingWrong(f"--out: {bundle} is a file, and the bundle is a folder; remove it")
 
 
 def require_device(device: str) -> None:
@@ -263,12 +271,12 @@ class TrainingRun:
         )
         self.step = 0
         self.curve: list[dict[str, float]] = []
-        if self._checkpoint_path.exists():
-            self._resume()
+        self._resume()
 
     def train(self, days: Sequence[TrainingDay], say: Say) -> None:
         """Take the steps that are left."""
-        began, recent = time.monotonic(), []
+        # A run that was resumed goes on counting where it stood.
+        began, recent = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0), []
         on_device = [DayTensors.of(day, self.device) for day in days]
         while self.step < self.params.num_steps:
             recent.append(self._take_step(on_device))
@@ -337,18 +345,14 @@ class TrainingRun:
         (self.folder / "curve.json").write_text(json.dumps(self.curve, indent=1), encoding="utf-8")
 
     def _resume(self) -> None:
-        try:
-            state: dict[str, Any] = torch.load(self._checkpoint_path, map_location=self.device, weights_only=True)
-        except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
-            raise TrainingWrong(f"--out: {self._checkpoint_path} cannot be read as a checkpoint; remove it") from error
-        if state["params"] != asdict(self.params):
-            raise TrainingWrong(
-                f"--out: {self._checkpoint_path} was made with other parameters; give another folder or remove it"
-            )
-        self.step, self.curve = state["step"], state["curve"]
-        self.net.load_state_dict(state["net"])
-        self.average.load_state_dict(state["average"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        state = kept_state(self._checkpoint_path, self.params, self.device)
+        if state is None:
+            return
+        with refused_where_unreadable(self._checkpoint_path):
+            self.step, self.curve = state["step"], state["curve"]
+            self.net.load_state_dict(state["net"])
+            self.average.load_state_dict(state["average"])
+            self.optimiser.load_state_dict(state["optimiser"])
 
 
 # --- the judgement ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 import time
 from collections.abc import Iterator
 from copy import deepcopy
@@ -24,11 +23,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from doseflow.errors import TrainingWrong
 from doseflow.networks.site_value_net import SiteValueNet
 from doseflow.policy.site_values import NUM_VALUES
 from doseflow.policy.site_view import NUM_VIEW_FEATURES
-from doseflow.train.forecaster import Say, part_of, require_device, require_writable
+from doseflow.train.checkpoints import kept_state, refused_where_unreadable
+from doseflow.train.forecaster import Say, part_of, require_bundle_folder, require_device, require_writable
 from doseflow.train.site_days import LIVES, TEACHERS, Rows, ViewOrder, made_rows
 from doseflow.train.site_rollouts import Views, World, all_changes, costs, packaged_world
 from doseflow.train.training_days import seeds_for
@@ -88,6 +87,7 @@ class PolicyParams:
         return SiteValueNet(NUM_VIEW_FEATURES, NUM_VALUES, self.width, self.num_layers)
 
 
+_KEPT_FILES = ("labels.pt", "checkpoint.pt")
 QUICK = PolicyParams(
     num_days=30,
     stride=24,
@@ -128,6 +128,7 @@ def train_policy(
     """
     require_device(device)
     require_writable("--out", folder / "checkpoint.part")
+    require_bundle_folder(folder)
     run = PolicyRun(params, folder, device)
     if run.step < params.num_steps:
         orders = [
@@ -204,7 +205,8 @@ class PolicyRun:
         taught = self._labels(rows, say) if self.params.teacher == LIVES else self._told_labels(rows)
         labels = cut(taught, self.params.kept_label_share)
         features = torch.as_tensor(rows["features"], device=self.device)
-        began, recent = time.monotonic(), []
+        # A run that was resumed goes on counting where it stood.
+        began, recent = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0), []
         while self.step < self.params.num_steps:
             recent.append(self._take_step(features, labels))
             if self.step % self.params.checkpoint_steps == 0 or self.step == self.params.num_steps:
@@ -281,26 +283,16 @@ class PolicyRun:
         part_of(path).replace(path)  # whole or not at all, whenever the run is killed
 
     def _resume(self) -> None:
-        labels, state = (self._kept(name) for name in ("labels.pt", "checkpoint.pt"))
+        labels, state = (kept_state(self.folder / name, self.params, self.device) for name in _KEPT_FILES)
         if labels is not None:
-            self.passes, self.label_sum = labels["passes"], labels["label_sum"]
+            with refused_where_unreadable(self.folder / "labels.pt"):
+                self.passes, self.label_sum = labels["passes"], labels["label_sum"]
         if state is not None:
-            self.step, self.curve = state["step"], state["curve"]
-            self.net.load_state_dict(state["net"])
-            self.average.load_state_dict(state["average"])
-            self.optimiser.load_state_dict(state["optimiser"])
-
-    def _kept(self, name: str) -> dict[str, Any] | None:
-        path = self.folder / name
-        if not path.exists():
-            return None
-        try:
-            state: dict[str, Any] = torch.load(path, map_location=self.device, weights_only=True)
-        except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
-            raise TrainingWrong(f"--out: {path} cannot be read as a checkpoint; remove it") from error
-        if state.get("params") != asdict(self.params):
-            raise TrainingWrong(f"--out: {path} was made with other parameters; give another folder or remove it")
-        return state
+            with refused_where_unreadable(self.folder / "checkpoint.pt"):
+                self.step, self.curve = state["step"], state["curve"]
+                self.net.load_state_dict(state["net"])
+                self.average.load_state_dict(state["average"])
+                self.optimiser.load_state_dict(state["optimiser"])
 
 
 # --- the judgement ---------------------------------------------------------------------------------------------------

@@ -114,11 +114,22 @@ def costs_of(
 
 
 def params_at(usual: LearnedParams, point: FloatArray) -> LearnedParams:
-    """The decision layer at a point of the search: each number times the exponential of its coordinate."""
+    """
+    The decision layer at a point of the search: each number times the exponential of its coordinate.
+
+    A number stays within what settings may say, and a move's gain above what keeps one that was sent.
+    """
     factor = dict(zip(SEARCHED, np.exp(point), strict=True))
 
     def times(name: str, value: float) -> float:
-        return float(value * factor[name])
+        low, high = bounds[name.partition(".")[0]]
+        return float(np.clip(value * factor[name], low, high))
+
+    bounds = {
+        "weights": (0.1, 10.0),
+        "least_gain_minutes": (np.nextafter(usual.kept_gain_minutes, np.inf), 10_000.0),
+        "walk_ins": (0.0, 1000.0),
+    }
 
     weights, walk_ins = usual.weights, usual.walk_ins
     return replace(

@@ -40,6 +40,21 @@ class SearchChoice:
             raise TrainingWrong(str(error)) from error
 
 
+def require_search_options(*, is_quick: bool, device: str, num_passes: int | None) -> None:
+    """
+    Refuse options of the training of a net, which a search does not do.
+
+    Raises
+    ------
+    TrainingWrong
+    """
+    given = {"--quick": is_quick, "--device": device != "cpu", "--passes": num_passes is not None}
+    for option in (name for name, is_given in given.items() if is_given):
+        raise TrainingWrong(
+            f"{option}: must be left out with --by evolution, which plays days on the processor and trains no net"
+        )
+
+
 def search_and_print(choice: SearchChoice, day_cost: DayCost, out: Console, err: Console) -> None:
     """
     Search as asked, and print what was found as settings.

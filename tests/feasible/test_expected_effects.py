@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from feasible_city import fridge_move, make_forecast, make_state, move, send, stations, transfer
+from feasible_city import make_forecast, make_state, move, send, stations
 
 from doseflow.domain.decisions import Why
+from doseflow.domain.order_effect import Alternative, Instead, OrderEffect, Saving
 from doseflow.feasible.effects import coming_hour_people, explain_effect
 from doseflow.forecast.count_quantiles import count_quantiles
 
@@ -39,26 +40,53 @@ def test_walk_ins_say_the_same_of_where_they_are_sent():
     assert "people expected at Alder" in said(send(), **SAVING)[0]
 
 
-@pytest.mark.parametrize("facts", [{}, {"alternative_saving_minutes": 0.0, "alternative_site_id": ""}])
-def test_where_no_other_helps_the_alternative_is_doing_nothing(facts):
-    english, chinese = said(stations(), **facts)
-    assert english.startswith("no figure is put on its effect; 24 people expected at Alder")
-    assert english.endswith("best alternative: doing nothing, 0")
-    assert chinese.endswith("最佳替代：不作调整，0")
+def test_where_no_other_giver_helps_the_alternative_is_doing_nothing():
+    english, chinese = said(move(), **(SAVING | {"alternative_saving_minutes": 0.0, "alternative_site_id": ""}))
+    assert english.endswith("best alternative: doing nothing, 0, which the effect is measured against")
+    assert chinese.endswith("最佳替代：不作调整，0（效果以此为基准）")
+
+
+def test_what_nobody_has_reckoned_claims_neither_an_effect_nor_an_alternative():
+    english, chinese = said(stations())
+    assert english.startswith("effect not reckoned: its queue, arrivals or stock are not known; 24 people expected")
+    assert english.endswith("best alternative: not reckoned either")
+    assert "0" not in chinese.rpartition("；")[2]
 
 
 @pytest.mark.parametrize(
-    ("decision", "why", "doses"),
+    ("effect", "first", "last"),
     [
-        (fridge_move(doses=10), Why("failing_fridge"), "10 doses"),
-        (transfer(doses=20), Why("expiry_ahead"), "20 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 50.0, "doses_needed": 65.0}), "15 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 0.0, "doses_needed": 65.0}), "20 doses"),
-        (transfer(doses=20), Why("stock_out_ahead", {"doses_on_hand": 70.0, "doses_needed": 65.0}), "0 doses"),
+        (
+            OrderEffect(81.26, alternative=Alternative(Instead.STATIONS, 1, 40.0)),
+            "should save 81.3 person-minutes of waiting",
+            "best alternative: 1 station open instead, 40 person-minutes",
+        ),
+        (
+            OrderEffect(-5.0, alternative=Alternative(Instead.QUARTER, 3, 2.5)),
+            "should cost 5 person-minutes of waiting",
+            "best alternative: the quarter hour 45 minutes ahead instead, 2.5 person-minutes",
+        ),
+        (
+            OrderEffect(7.0, alternative=Alternative(Instead.DELAY, 10, 3.0)),
+            "should save 7 person-minutes of waiting",
+            "best alternative: 10 minutes later instead, 3 person-minutes",
+        ),
+        (
+            OrderEffect(12.0, Saving.DOSES, Alternative(Instead.SITE, 2, 1.0)),
+            "should save 12 doses",
+            f"best alternative: {CITY.sites[2].name} instead, 1 dose",
+        ),
+        (
+            OrderEffect(12.0, Saving.DOSES, Alternative(Instead.UNKNOWN)),
+            "should save 12 doses",
+            "best alternative: others not reckoned; doing nothing saves 0",
+        ),
     ],
 )
-def test_doses_say_how_many_are_kept_from_spoiling_or_brought_where_they_lack(decision, why, doses):
-    assert explain_effect(replace(decision, why=why), CITY, FORECAST)[0].startswith(f"should save {doses};")
+def test_what_was_reckoned_afterwards_is_said_with_what_it_was_compared_with(effect, first, last):
+    english, _ = explain_effect(replace(stations(), why=Why("pinned")), CITY, FORECAST, effect)
+    assert english.split("; ", 1)[0] == first
+    assert english.endswith(last)
 
 
 def test_an_unknown_forecast_is_said_to_be_unknown():

@@ -272,7 +272,7 @@ def test_a_checkpoint_of_a_version_with_other_parameters_is_refused(days, tmp_pa
     assert "was made with other parameters" in refused(TINY, tmp_path)
 
 
-@pytest.mark.parametrize("keeps", [b"", b"no checkpoint", None])
+@pytest.mark.parametrize("keeps", [b"", b"no checkpoint", b"broken\n", b"x", None])
 def test_a_broken_checkpoint_is_refused(days, tmp_path, no_days, keeps):
     TrainingRun(TINY, tmp_path, "cpu").train(days[:1], silent)
     path = tmp_path / "checkpoint.pt"

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from doseflow.cli import app
 from doseflow.errors import TrainingWrong
 from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.site_values import ValueWeights
@@ -100,6 +102,25 @@ def test_a_point_scales_each_number_and_nothing_else():
     base = np.array([1.0, 1.0, 1.0, 2.0, 300.0, 20.0, 15.0])
     assert said == pytest.approx(base * np.arange(1, 8) / 4)
     assert found.kept_gain_minutes == usual.kept_gain_minutes
+
+
+def test_candidates_stay_within_what_settings_may_say():
+    usual = LearnedParams(weights=ValueWeights(registrar=9.9, screener=0.11), kept_gain_minutes=290.0)
+    up, down = (params_at(usual, np.full(len(SEARCHED), one)) for one in (8.0, -8.0))
+    assert (up.weights.registrar, up.least_gain_minutes, up.walk_ins.crowded_above_minutes) == (10, 10_000, 1000)
+    assert (down.weights.screener, down.kept_gain_minutes) == (0.1, 290)
+    assert down.least_gain_minutes == pytest.approx(290)
+
+
+@pytest.mark.parametrize("options", [["--quick"], ["--device", "cuda"], ["--passes", "2"]])
+def test_options_of_a_net_are_refused_by_a_search(options, tmp_path):
+    with pytest.raises(TrainingWrong, match=f"^{options[0]}: must be left out with --by evolution"):
+        CliRunner().invoke(
+            app,
+            ["train", "policy", "--by", "evolution", "--out", str(tmp_path / "out"), *options],
+            catch_exceptions=False,
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_found_reads_back_as_settings(tmp_path):

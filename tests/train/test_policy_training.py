@@ -1,7 +1,7 @@
 """Training of the site values: days, runs that end the same whether or not they were stopped, and the whole command."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -136,9 +136,32 @@ def test_a_checkpoint_of_other_parameters_or_of_none_is_refused(rows, tmp_path, 
             (tmp_path / other).unlink()
     with pytest.raises(TrainingWrong, match=f"{name} was made with other parameters"):
         train_policy(replace(TINY, seed=2), tmp_path, "cpu", silent, 1)
-    (tmp_path / name).write_bytes(b"no checkpoint")
-    with pytest.raises(TrainingWrong, match=f"{name} cannot be read as a checkpoint"):
+    for broken in (b"no checkpoint", b"broken\n", b"x", b"", b"\x80\x02}q\x00."):
+        (tmp_path / name).write_bytes(broken)
+        with pytest.raises(TrainingWrong, match=f"{name} cannot be read as a checkpoint; remove it"):
+            train_policy(TINY, tmp_path, "cpu", silent, 1)
+
+
+def test_a_checkpoint_with_its_parameters_alone_is_refused(tmp_path):
+    torch.save({"params": asdict(TINY)}, tmp_path / "checkpoint.pt")
+    with pytest.raises(TrainingWrong, match=r"checkpoint.pt cannot be read as a checkpoint; remove it"):
         train_policy(TINY, tmp_path, "cpu", silent, 1)
+
+
+def test_a_file_where_the_bundle_would_be_is_refused_before_any_work(tmp_path):
+    (tmp_path / "bundle").write_text("mine")
+    with pytest.raises(TrainingWrong, match=r"bundle is a file"):
+        train_policy(TINY, tmp_path, "cpu", silent, 1)
+    assert [one.name for one in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_seconds_of_a_curve_go_on_after_a_stop(rows, tmp_path):
+    some = {key: array[:6] for key, array in rows.items()}
+    run = PolicyRun(TINY, tmp_path, "cpu")
+    run.train(some, silent)
+    run.curve[-1]["seconds"], run.step = 500.0, 4
+    run.train(some, silent)
+    assert run.curve[-1]["seconds"] >= 500
 
 
 def test_labels_are_cut_at_their_quantile():
