@@ -75,17 +75,14 @@ def engine_inspect(
     folder: Folder, kernels: Annotated[bool, typer.Option("--kernels", help="Every kernel by name.")] = False
 ) -> None:
     """List layers, fusions, sizes and memory on the card; needs neither card nor library."""
-    import orjson
-
-    from doseflow.serve.tensorrt.engine_folder import open_engine_folder
-    from doseflow.serve.tensorrt.engine_manifest import LAYERS_FILE
+    from doseflow.serve.tensorrt.engine_folder import kernels_of, open_engine_folder
     from doseflow.serve.tensorrt.engine_tables import print_engines, print_kernels
 
     for one in _folders(folder):
         opened = open_engine_folder(one)
         print_engines(one, opened.manifest, out)
-        for name, told in orjson.loads(opened.contents[LAYERS_FILE]).items():
-            print_kernels(name, told["kernels"], out, every=kernels)
+        for name, found in kernels_of(opened).items():
+            print_kernels(name, found, out, every=kernels)
 
 
 @engine.command("verify")
