@@ -105,11 +105,15 @@ def engine_verify(folder: Folder) -> None:
 
 @engine.command("bench")
 def engine_bench(
-    device: Annotated[str, typer.Option(help="cpu, or cuda: what the engine runs on.")] = "cpu",
+    device: Annotated[
+        str | None, typer.Option(help="What the engine must run on, cpu or cuda; follows from the engine.")
+    ] = None,
     name: Annotated[str, typer.Option("--engine", help="As in the setting engines.order.")] = "onnx_cpu",
     folder: Annotated[Path | None, typer.Option(help="Folder of built engines, for TensorRT.")] = None,
     precision: Annotated[str, typer.Option(help="fp32, fp16 or int8.")] = "fp32",
-    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="How long cities ask, each way.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.5, max=600, help="How long cities ask, each way; arrivals alone.")
+    ] = 10.0,
     only: Annotated[
         list[str] | None, typer.Option(help="latency, arrivals, memory, hop or restarts; repeat it. All when left out.")
     ] = None,
