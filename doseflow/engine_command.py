@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, TypeVar
 
 import typer
@@ -30,7 +31,10 @@ def engine_build(
     backend: Annotated[str, typer.Option(help="tensorrt-rtx builds without a card; tensorrt for the card here.")] = (
         "tensorrt-rtx"
     ),
-    precision: Annotated[str, typer.Option(help="fp32, fp16 or int8; the bundle must have it.")] = "fp32",
+    precision: Annotated[
+        str | None,
+        typer.Option(help="fp32, fp16 or int8. When left out: fp32, and every other that serves on a card."),
+    ] = None,
     compute_capability: Annotated[str, typer.Option(help="Cards, for tensorrt-rtx.")] = "7.5,8.6,8.9",
     bundle: Annotated[
         list[str] | None, typer.Option(help="forecaster, policy or a bundle's folder; repeat it. Both when left out.")
@@ -43,21 +47,27 @@ def engine_build(
     from doseflow.serve.bundle import open_bundle
     from doseflow.serve.opened_model import PACKAGED_BUNDLES
     from doseflow.serve.tensorrt.engine_tables import print_engines
-    from doseflow.serve.tensorrt.net_build import BuildParams, build_net
+    from doseflow.serve.tensorrt.net_build import BuildParams, build_precisions
 
     params = BuildParams(
         _one_of("--backend", backend, BACKENDS),
-        _one_of("--precision", precision, PRECISIONS),
-        tuple(compute_capability.split(",")),
+        "fp32" if precision is None else _one_of("--precision", precision, PRECISIONS),
+        tuple(dict.fromkeys(compute_capability.split(","))),
         sites,
         _batches(batch),
         one_engine,
     )
-    for name in bundle or PACKAGED:
-        opened = open_bundle(PACKAGED_BUNDLES / name if name in PACKAGED else Path(name))
-        target = out_path / f"{opened.manifest.name}-{params.precision}"
-        manifest = build_net(opened, params, target, lambda text: err.print(text, markup=False, highlight=False))
-        print_engines(target, manifest, out)
+    # A folder that is not there must not be noticed after minutes of building.
+    opened = [open_bundle(PACKAGED_BUNDLES / name if name in PACKAGED else Path(name)) for name in bundle or PACKAGED]
+    _require_writable(out_path)
+
+    def say(text: str) -> None:
+        err.print(text, markup=False, highlight=False)
+
+    for one in opened:
+        asked = (params.precision,) if precision is not None else None
+        for target, manifest in build_precisions(one, params, asked, out_path, say):
+            print_engines(target, manifest, out)
 
 
 @engine.command("inspect")
@@ -65,17 +75,14 @@ def engine_inspect(
     folder: Folder, kernels: Annotated[bool, typer.Option("--kernels", help="Every kernel by name.")] = False
 ) -> None:
     """List layers, fusions, sizes and memory on the card; needs neither card nor library."""
-    import orjson
-
-    from doseflow.serve.tensorrt.engine_folder import open_engine_folder
-    from doseflow.serve.tensorrt.engine_manifest import LAYERS_FILE
+    from doseflow.serve.tensorrt.engine_folder import kernels_of, open_engine_folder
     from doseflow.serve.tensorrt.engine_tables import print_engines, print_kernels
 
     for one in _folders(folder):
         opened = open_engine_folder(one)
         print_engines(one, opened.manifest, out)
-        for name, told in orjson.loads(opened.contents[LAYERS_FILE]).items():
-            print_kernels(name, told["kernels"], out, every=kernels)
+        for name, found in kernels_of(opened).items():
+            print_kernels(name, found, out, every=kernels)
 
 
 @engine.command("verify")
@@ -98,11 +105,15 @@ def engine_verify(folder: Folder) -> None:
 
 @engine.command("bench")
 def engine_bench(
-    device: Annotated[str, typer.Option(help="cpu, or cuda: what the engine runs on.")] = "cpu",
+    device: Annotated[
+        str | None, typer.Option(help="What the engine must run on, cpu or cuda; follows from the engine.")
+    ] = None,
     name: Annotated[str, typer.Option("--engine", help="As in the setting engines.order.")] = "onnx_cpu",
     folder: Annotated[Path | None, typer.Option(help="Folder of built engines, for TensorRT.")] = None,
     precision: Annotated[str, typer.Option(help="fp32, fp16 or int8.")] = "fp32",
-    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="How long cities ask, each way.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.5, max=600, help="How long cities ask, each way; arrivals alone.")
+    ] = 10.0,
     only: Annotated[
         list[str] | None, typer.Option(help="latency, arrivals, memory, hop or restarts; repeat it. All when left out.")
     ] = None,
@@ -128,6 +139,15 @@ def _folders(folder: Path) -> Sequence[Path]:
     if not found:
         raise InputWrong(f"{folder}: there is no engine in it; `doseflow engine build --out {folder}` makes one")
     return found
+
+
+def _require_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputWrong(f"--out: {folder} cannot be written ({error.strerror})") from error
 
 
 def _one_of(option: str, given: str, allowed: Sequence[_Choice]) -> _Choice:

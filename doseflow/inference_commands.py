@@ -85,13 +85,13 @@ def bench_inference(
     """Latency, requests a second and memory of the nets: eager, raw, optimised, FP16 and INT8; needs torch."""
     from doseflow.bench.figures import write_figures
     from doseflow.bench.inference.forms import BATCHES
-    from doseflow.bench.inference.run import InferenceTrial, inference_figures
+    from doseflow.bench.inference.run import InferenceTrial, measure_inference
     from doseflow.bench.tables import print_figures
 
     trial = InferenceTrial(device, rounds, tuple(batch or BATCHES), threads)
     with Progress(console=err) as progress:
         task = progress.add_task(f"{rounds} rounds on {device}", total=rounds)
-        figures = inference_figures(trial, partial(err.print, highlight=False), partial(progress.advance, task))
-    print_figures(figures, out)
+        run = measure_inference(trial, partial(err.print, highlight=False), partial(progress.advance, task))
+    print_figures(run.figures, out)
     if json_path is not None:
-        write_figures(json_path, figures)
+        write_figures(json_path, run.figures, run.facts())

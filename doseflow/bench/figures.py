@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,12 +84,13 @@ def percentile_figure(
     )
 
 
-def write_figures(path: Path, figures: Sequence[Figure]) -> None:
-    """Write figures in the agreed form."""
+def write_figures(path: Path, figures: Sequence[Figure], facts: Mapping[str, Any] | None = None) -> None:
+    """Write figures in the agreed form; `facts` are further fields beside them, of what was measured."""
     document = {
         "command": sys.argv,
         "version": __version__,
         "machine": asdict(this_machine()),
+        **(facts or {}),
         "figures": [asdict(figure) for figure in figures],
     }
     path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from doseflow.errors import ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle_axes import check_caller, check_golden, check_header
+from doseflow.serve.golden_difference import largest_difference, why_off
 from doseflow.serve.manifest import (
     FORMAT_VERSION,
     GOLDEN_FILE,
@@ -202,12 +203,10 @@ def golden_check(bundle: Bundle, engine: Engine, precision: Precision = "fp32") 
         if got is None or got.shape != expected.shape:
             shape = None if got is None else got.shape
             raise ModelWrong(f"golden check: {name} of engine {engine.name} must be {expected.shape}, got {shape}")
-        difference = float((np.abs(got - expected) / np.maximum(np.abs(expected), 1.0)).max(initial=0.0))
-        if not difference <= tolerance:
-            raise ModelWrong(
-                f"golden check: {name} of engine {engine.name} is off by {difference:.2g}, more than {tolerance:g}"
-            )
-        largest = max(largest, difference)
+        why = why_off(got, expected, tolerance, precision)
+        if why is not None:
+            raise ModelWrong(f"golden check: {name} of engine {engine.name} {why}")
+        largest = max(largest, largest_difference(got, expected))
     return largest
 
 

@@ -12,7 +12,7 @@ import structlog
 from doseflow.errors import DoseflowError, EngineFailed, EngineUnfit, ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle, golden_check, open_bundle
-from doseflow.serve.engine_kinds import ENGINE_KINDS, precision_for
+from doseflow.serve.engine_kinds import ENGINE_KINDS, precisions_for
 from doseflow.serve.engine_params import EngineName, EngineParams
 from doseflow.serve.engine_process import EngineProcess
 from doseflow.serve.precision import Precision
@@ -28,10 +28,15 @@ WARM_UP_RUNS = 2
 
 @dataclass(frozen=True, slots=True)
 class RefusedEngine:
-    """An engine before the chosen one, and why it is not it."""
+    """
+    What was tried before the chosen one, and why it is not it.
+
+    Where `precision` is given, the engine was refused in it alone, and a finer one was tried on it next.
+    """
 
     name: EngineName
     why: str
+    precision: Precision | None = None
 
 
 @dataclass(frozen=True)
@@ -98,12 +103,12 @@ def first_in_order(bundle: Bundle, params: EngineParams) -> ChosenEngine:
     errors: list[DoseflowError] = []
     for name in params.order:
         try:
-            chosen = _opened(bundle, name, params)
+            chosen = _opened_in_some_precision(bundle, name, params)
         except (EngineUnfit, EngineFailed, ModelWrong) as error:
             errors.append(error)
             refused.append(RefusedEngine(name, str(error)))
             continue
-        return replace(chosen, refused=tuple(refused))
+        return replace(chosen, refused=(*refused, *chosen.refused))
     if len(errors) == 1 and not isinstance(errors[0], EngineUnfit):
         raise errors[0]
     sentences = "; ".join(f"{one.name}: {one.why}" for one in refused)
@@ -125,12 +130,25 @@ def prove(bundle: Bundle, engine: Engine, precision: Precision) -> float:
     return difference
 
 
-def _opened(bundle: Bundle, name: EngineName, params: EngineParams) -> ChosenEngine:
-    kind = ENGINE_KINDS[name]
-    why = kind.why_not()
+def _opened_in_some_precision(bundle: Bundle, name: EngineName, params: EngineParams) -> ChosenEngine:
+    """A card that is off in a coarse precision, or has no file of it, may still be right in a finer one."""
+    why = ENGINE_KINDS[name].why_not()
     if why is not None:
         raise EngineUnfit(f"cannot run here: {why}")
-    precision = precision_for(bundle, kind, params.precision)
+    precisions = precisions_for(bundle, ENGINE_KINDS[name], params.precision)
+    refused: list[RefusedEngine] = []
+    for precision in precisions:
+        try:
+            return replace(_opened(bundle, name, precision, params), refused=tuple(refused))
+        except (EngineUnfit, EngineFailed, ModelWrong) as error:
+            if len(precisions) == 1:
+                raise
+            refused.append(RefusedEngine(name, f"in {precision}: {error}", precision))
+    raise EngineUnfit("; ".join(one.why for one in refused))
+
+
+def _opened(bundle: Bundle, name: EngineName, precision: Precision, params: EngineParams) -> ChosenEngine:
+    kind = ENGINE_KINDS[name]
     in_own_process = kind.is_accelerator if params.in_own_process is None else params.in_own_process
     if in_own_process:
         engine: Engine = EngineProcess(name, OpenHere(bundle.folder.absolute(), name, precision, params))

@@ -38,9 +38,10 @@ class EngineKind:
         return self.device != "cpu"
 
 
-def precision_for(bundle: Bundle, kind: EngineKind, asked: Precision | None) -> Precision:
+def precisions_for(bundle: Bundle, kind: EngineKind, asked: Precision | None) -> tuple[Precision, ...]:
     """
-    The precision that serves: the one asked for, or the coarsest that the manifest allows on the engine's device.
+    The precisions that may serve, in the order in which they are tried: the one asked for alone, or all that the
+    manifest allows on the engine's device, the coarsest first.
 
     Raises
     ------
@@ -53,9 +54,9 @@ def precision_for(bundle: Bundle, kind: EngineKind, asked: Precision | None) -> 
         why = bundle.manifest.variant(asked).why_not_on(kind.device)
         if why is not None:
             raise EngineUnfit(f"{bundle.manifest.name} in {asked} does not serve on {kind.device}: {why}")
-        return asked
+        return (asked,)
     allowed = {one.precision for one in bundle.manifest.variants if one.serves_on(kind.device)}
-    return max(allowed, key=PRECISIONS.index)
+    return tuple(sorted(allowed, key=PRECISIONS.index, reverse=True))
 
 
 def _why_no_library(name: str, how: str) -> str | None:

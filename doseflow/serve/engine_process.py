@@ -30,17 +30,20 @@ from doseflow.telemetry.deadline import current_deadline
 
 log = structlog.get_logger(__name__)
 
+_EXIT_SECONDS = 0.5
+"""For the exit code of a process that has closed its end."""
 _PACKAGE_FOLDER = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessParams:
-    """How long to wait: for an answer where no deadline holds, for a start, and between failed starts."""
+    """How long to wait: for an answer where no deadline holds, for a start, between failed starts, and for an end."""
 
     answer_seconds: float = 1.0
     start_seconds: float = 120.0
     first_pause_seconds: float = 0.1
     longest_pause_seconds: float = 30.0
+    end_seconds: float = 5.0
 
 
 class EngineProcess:
@@ -72,7 +75,7 @@ class EngineProcess:
         self._why_not = "it is being started"
         self._starting: threading.Thread | None = None
         if waits:
-            self._worker = _Worker(open_engine, self._params.start_seconds)
+            self._worker = _Worker(open_engine, self._params)
         else:
             self._start_beside()
 
@@ -132,20 +135,26 @@ class EngineProcess:
     def _replace(self, worker: _Worker, why: str) -> None:
         log.error("engine_process_ended", engine=self.name, why=why)
         self._worker, self._why_not = None, f"{why}; a new one is being started"
-        worker.end()
-        if not self._closing.is_set():
-            self._start_beside()
+        worker.kill()
+        if self._closing.is_set():
+            worker.end()
+        else:
+            self._start_beside(worker)
 
-    def _start_beside(self) -> None:
-        self._starting = threading.Thread(target=self._start_until_it_stands, name=f"start-{self.name}", daemon=True)
+    def _start_beside(self, killed: _Worker | None = None) -> None:
+        name = f"start-{self.name}"
+        self._starting = threading.Thread(target=self._start_until_it_stands, args=(killed,), name=name, daemon=True)
         self._starting.start()
 
-    def _start_until_it_stands(self) -> None:
+    def _start_until_it_stands(self, killed: _Worker | None) -> None:
+        # Here and not in the question: what hangs in a driver may not end for a while, even when it is killed.
+        if killed is not None:
+            killed.end()
         pause_seconds = self._params.first_pause_seconds
         while not self._closing.wait(pause_seconds):
             pause_seconds = min(2 * pause_seconds, self._params.longest_pause_seconds)
             try:
-                worker = _Worker(self._open_engine, self._params.start_seconds)
+                worker = _Worker(self._open_engine, self._params)
             except EngineUnfit as error:
                 self._why_not = str(error)
                 log.error("engine_process_not_started", engine=self.name, why=str(error), again_seconds=pause_seconds)
@@ -165,7 +174,8 @@ def why_it_rests(engine: Engine) -> str:
 class _Worker:
     """One process: started, asked, ended."""
 
-    def __init__(self, open_engine: Callable[[], Engine], start_seconds: float) -> None:
+    def __init__(self, open_engine: Callable[[], Engine], params: ProcessParams) -> None:
+        self._end_seconds = params.end_seconds
         self._connection, other = Pipe()
         self._frame = ArrayFrame()
         self._process = _started(other, self._frame)
@@ -173,10 +183,10 @@ class _Worker:
         try:
             self._connection.send(tuple(sys.path))
             self._connection.send(open_engine)
-            answer = self._received(time.monotonic() + start_seconds)
+            answer = self._received(time.monotonic() + params.start_seconds)
         except (TimeoutError, EOFError, OSError) as error:
             self.end()
-            why = f"no word in {start_seconds:g} s" if isinstance(error, TimeoutError) else self.exit_text()
+            why = f"no word in {params.start_seconds:g} s" if isinstance(error, TimeoutError) else self.exit_text()
             raise EngineUnfit(f"the engine's process did not start: {why}") from error
         if answer.failure:
             self.end()
@@ -189,16 +199,27 @@ class _Worker:
             raise EngineFailed(answer.failure)
         return self._frame.get(answer.places, copies=True)
 
+    def kill(self) -> None:
+        """Does not wait."""
+        self._process.kill()
+
     def end(self) -> None:
         if self._connection.closed:
             return
         self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(self._end_seconds)
+        except subprocess.TimeoutExpired:
+            # The next process that is started reaps it.
+            log.error("engine_process_does_not_end", pid=self._process.pid, waited_seconds=self._end_seconds)
         self._connection.close()
         self._frame.close()
 
     def exit_text(self) -> str:
-        return f"exit code {self._process.wait()}"
+        try:
+            return f"exit code {self._process.wait(_EXIT_SECONDS)}"
+        except subprocess.TimeoutExpired:
+            return "it has not ended yet"
 
     def _received(self, deadline: float) -> Answer:
         if not self._connection.poll(max(deadline - time.monotonic(), 0.0)):

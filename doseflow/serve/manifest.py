@@ -118,6 +118,10 @@ class Manifest(BaseModel):
         has = ", ".join(one.precision for one in self.variants)
         raise ModelWrong(f"{self.name}: precision must be one of {has}, got {precision}")
 
+    def digests(self) -> dict[Precision, str]:
+        """SHA-256 of the net's file in each precision."""
+        return {one.precision: self.files[one.file].sha256 for one in self.variants}
+
 
 def read_manifest(data: bytes) -> Manifest:
     """

@@ -62,12 +62,17 @@ def why_gate_fails(gate: DecisionGate) -> str | None:
 
 
 class DeviceVerdict(BaseModel):
-    """Whether a precision serves on a device; if not, why, in a sentence. `speedup` is FP32's time over its own."""
+    """
+    Whether a precision serves on a device; if not, why, in a sentence.
+
+    `speedup` is FP32's time over its own; `measured_on` names the card or processor that it was found on, where known.
+    """
 
     model_config = _STRICT
     serves: bool
     speedup: Annotated[float, Gt(0)] | None = None
     reason: _Text | None = None
+    measured_on: _Text | None = None
 
     @model_validator(mode="after")
     def _says_why_not(self) -> Self:

@@ -1,12 +1,17 @@
 """The benchmark of the nets: who takes turns, what may be called a gain, and what is said where a form cannot run."""
 
+import hashlib
 from multiprocessing import Pipe
 
 import numpy as np
+import orjson
 import pytest
 
 pytest.importorskip("torch")
 
+from typer.testing import CliRunner
+
+from doseflow.bench.inference import run
 from doseflow.bench.inference.forms import CITY, Form, forms_on
 from doseflow.bench.inference.inference_figures import gain_figures, graph_figures, latency_figures
 from doseflow.bench.inference.inputs import free_sizes, inputs_of_cities, outputs_for
@@ -14,7 +19,8 @@ from doseflow.bench.inference.onnx_runs import BoundRun, PlainRun, session_of
 from doseflow.bench.inference.rounds import FormSamples, take_turns
 from doseflow.bench.inference.speedups import speedups_on_processor
 from doseflow.bench.inference.worker import Failed, WorkerOrder, work
-from doseflow.errors import InputWrong
+from doseflow.cli import app
+from doseflow.errors import EnvironmentUnfit, InputWrong
 from doseflow.export.graph_cleaning import GraphReport
 from doseflow.serve.bundle import open_bundle
 from doseflow.serve.opened_model import PACKAGED_BUNDLES
@@ -82,6 +88,42 @@ def test_a_gain_is_cities_a_second_over_those_of_the_eager_net_one_by_one(bundle
     (gain,) = [one for one in figures if one.name == "batching_gain"]
     assert gain.value == pytest.approx(2.0)
     assert gain.target is None
+
+
+def test_without_one_city_alone_the_figures_that_need_it_are_left_out(bundles):
+    manifests = {net: bundle.manifest for net, bundle in bundles.items()}
+    figures = gain_figures([samples("torch_eager", "fp32", {8: 100.0}), samples("onnx", "fp32", {8: 50.0})], manifests)
+    assert [(one.name, one.params["batch"], one.value, one.target) for one in figures] == [
+        ("speedup_over_eager", 8, pytest.approx(2.0), None)
+    ] * 3
+
+
+def test_without_a_card_none_is_measured_and_the_reason_is_the_drivers(monkeypatch):
+    monkeypatch.setattr(run, "why_no_device", lambda: "the NVIDIA driver finds no card; look at `nvidia-smi`")
+    monkeypatch.setattr(run, "take_turns", None)
+    with pytest.raises(EnvironmentUnfit, match=r"--device cuda: the NVIDIA driver finds no card"):
+        run.measure_inference(run.InferenceTrial("cuda"), print)
+
+
+def test_the_file_of_figures_names_the_files_that_were_timed_and_the_forms_that_were_not(
+    bundles, monkeypatch, tmp_path
+):
+    def turns(orders, num_rounds, advance):
+        timed = [samples(order.form.engine, order.form.precision, {1: 2.0}) for order in orders]
+        timed[-1].failed = "no kernel"
+        return timed
+
+    monkeypatch.setattr(run, "take_turns", turns)
+    path = tmp_path / "figures.json"
+    done = CliRunner().invoke(app, ["bench", "inference", "--batch", "1", "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    document = orjson.loads(path.read_bytes())
+    for net, bundle in bundles.items():
+        told = document["models"][net]
+        assert told == {one: hashlib.sha256(model).hexdigest() for one, model in bundle.models.items()}
+    assert document["not_run"] == {"onnx int8": "no kernel"}
+    assert document["card"] is None
+    assert not any(one["params"].get("precision") == "int8" for one in document["figures"] if "latency" in one["name"])
 
 
 def test_int8_earns_no_gain_since_what_ranks_people_must_be_finer(bundles):

@@ -10,7 +10,7 @@ from doseflow.errors import EngineFailed, EngineUnfit, ModelWrong
 from doseflow.serve import engine_choice
 from doseflow.serve.bundle import open_bundle
 from doseflow.serve.engine_choice import choose_engine
-from doseflow.serve.engine_kinds import ENGINE_KINDS, EngineKind, precision_for
+from doseflow.serve.engine_kinds import ENGINE_KINDS, EngineKind, precisions_for
 from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.engine_process import EngineProcess
 from doseflow.serve.swapped_engine import SwappedEngine
@@ -175,12 +175,52 @@ def test_the_coarsest_precision_that_the_manifest_allows_on_the_device_serves(ma
         "cpu": DeviceVerdict(serves=False, reason="It is slower than FP32 there."),
     }
     bundle = with_fp16(open_bundle(make_bundle()), **verdicts)
-    assert precision_for(bundle, ENGINE_KINDS["onnx_cpu"], None) == "fp32"
-    assert precision_for(bundle, ENGINE_KINDS["onnx_cuda"], None) == "fp16"
+    assert precisions_for(bundle, ENGINE_KINDS["onnx_cpu"], None) == ("fp32",)
+    assert precisions_for(bundle, ENGINE_KINDS["onnx_cuda"], None) == ("fp16", "fp32")
     with pytest.raises(EngineUnfit, match="It is slower than FP32 there"):
-        precision_for(bundle, ENGINE_KINDS["onnx_cpu"], "fp16")
+        precisions_for(bundle, ENGINE_KINDS["onnx_cpu"], "fp16")
     with pytest.raises(ModelWrong, match="int8"):
-        precision_for(bundle, ENGINE_KINDS["onnx_cuda"], "int8")
+        precisions_for(bundle, ENGINE_KINDS["onnx_cuda"], "int8")
+
+
+@pytest.mark.parametrize("wrong", [Constant("openvino", 0.0), EngineUnfit("no engine was built")])
+def test_an_engine_that_fails_in_a_coarse_precision_serves_in_the_next_finer_and_says_so(
+    make_bundle, monkeypatch, wrong
+):
+    def open_net(bundle, precision, params):
+        if precision == "fp32":
+            return Constant("openvino")
+        if isinstance(wrong, Exception):
+            raise wrong
+        return wrong
+
+    monkeypatch.setitem(ENGINE_KINDS, "openvino", EngineKind("openvino", "cuda", lambda: None, open_net))
+    bundle = with_fp16(open_bundle(make_bundle()), cuda=DeviceVerdict(serves=True, speedup=2.0))
+    params = EngineParams(order=("openvino", "onnx_cpu"), in_own_process=False, starts_on_cpu=False)
+    chosen = choose_engine(bundle, params)
+    assert (chosen.name, chosen.precision) == ("openvino", "fp32")
+    (refused,) = chosen.refused
+    assert (refused.name, refused.precision) == ("openvino", "fp16")
+    assert refused.why.startswith("in fp16: ")
+
+
+def test_where_every_precision_of_an_engine_fails_each_is_told_and_the_next_engine_serves(make_bundle, kind_of):
+    kind_of("openvino", Constant("openvino", 0.0), device="cuda")
+    bundle = with_fp16(open_bundle(make_bundle()), cuda=DeviceVerdict(serves=True, speedup=2.0))
+    params = EngineParams(order=("openvino", "onnx_cpu"), in_own_process=False, starts_on_cpu=False)
+    chosen = choose_engine(bundle, params)
+    assert chosen.name == "onnx_cpu"
+    (refused,) = chosen.refused
+    assert "in fp16: golden check" in refused.why
+    assert "in fp32: golden check" in refused.why
+
+
+def test_a_precision_that_was_asked_for_is_not_exchanged_for_a_finer_one(make_bundle, kind_of):
+    kind_of("openvino", Constant("openvino", 0.0), device="cuda")
+    bundle = with_fp16(open_bundle(make_bundle()), cuda=DeviceVerdict(serves=True, speedup=2.0))
+    params = EngineParams(order=("openvino",), precision="fp16", in_own_process=False, starts_on_cpu=False)
+    with pytest.raises(ModelWrong, match="golden check"):
+        choose_engine(bundle, params)
 
 
 def test_opening_waits_longer_than_a_cycle_may(make_bundle, kind_of):

@@ -1,5 +1,6 @@
 """Engine files on disk, with bytes that no library has to read: digests, versions, cards and caches."""
 
+import numpy as np
 import orjson
 import pytest
 from serve_samples import toy_model
@@ -8,7 +9,13 @@ from doseflow.errors import EngineUnfit, ModelWrong
 from doseflow.serve.bundle import open_bundle
 from doseflow.serve.cuda_driver import CudaDevice
 from doseflow.serve.tensorrt.build_log import BuildReport, Kernel, report_of
-from doseflow.serve.tensorrt.engine_folder import engine_folders, open_engine_folder, sha256_of, write_engine_folder
+from doseflow.serve.tensorrt.engine_folder import (
+    engine_folders,
+    kernels_of,
+    open_engine_folder,
+    sha256_of,
+    write_engine_folder,
+)
 from doseflow.serve.tensorrt.fitness import require_card, require_fit
 from doseflow.serve.tensorrt.kept_cache import KeptCache, cache_key
 from doseflow.serve.tensorrt.library import TensorrtLibrary
@@ -157,6 +164,45 @@ def test_an_engine_that_answers_zeros_without_an_error_is_found(built):
     opened = open_engine_folder(built()[0])
     with pytest.raises(ModelWrong, match=r"y is off by .*do not use this engine on this card"):
         hold_to_golden(opened, Zeros())
+
+
+@pytest.mark.parametrize(("precision", "widest"), [("fp32", 1e-4), ("fp16", 0.05), ("int8", 0.9)])
+def test_a_manifest_cannot_let_an_engine_be_off_by_more_than_its_precision_may(built, precision, widest):
+    folder, _ = built(precision=precision, golden_tolerance=widest)
+    document = orjson.loads((folder / "engine.json").read_bytes())
+    for wrong in (1.01 * widest, 1e9, 0.0):
+        (folder / "engine.json").write_bytes(orjson.dumps(document | {"golden_tolerance": wrong}))
+        with pytest.raises(ModelWrong, match="golden_tolerance"):
+            open_engine_folder(folder)
+
+
+@pytest.mark.parametrize("text", [b"[]", b"[", b"{}", b'{"b1.engine": {"kernels": [1]}}', b'{"b1.engine": []}'])
+def test_layers_that_are_none_are_refused_with_a_sentence(built, text):
+    folder, _ = built()
+    sealed_layers(folder, text)
+    with pytest.raises(ModelWrong, match=r"layers.json: must have the kernels of every engine file"):
+        kernels_of(open_engine_folder(folder))
+
+
+def sealed_layers(folder, text):
+    document = orjson.loads((folder / "engine.json").read_bytes())
+    document["files"]["layers.json"] = {"sha256": sha256_of(text), "num_bytes": len(text)}
+    (folder / "layers.json").write_bytes(text)
+    (folder / "engine.json").write_bytes(orjson.dumps(document))
+
+
+def test_an_eighth_precision_engine_that_answers_a_third_too_little_is_found(built):
+    opened = open_engine_folder(built(precision="int8", golden_tolerance=0.9)[0])
+
+    class Low:
+        name = "low"
+
+        def run(self, inputs):
+            y = np.maximum(inputs["x"] + 1, 0) * np.float32(2 / 3)
+            return {"y": y, "z": y.sum(axis=1)}
+
+    with pytest.raises(ModelWrong, match=r"y is off by 0.33 of its size, more than 0.1; do not use this engine"):
+        hold_to_golden(opened, Low())
 
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:-1], lambda data: b"", lambda data: b"x" + data[1:]])

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -81,6 +82,23 @@ def test_a_hung_call_is_abandoned_at_its_deadline_and_the_next_process_answers(p
     assert engine.num_timeouts == engine.num_restarts == 1
     with pytest.raises(ProcessLookupError):
         os.kill(int(first), 0)
+
+
+def test_a_process_that_does_not_end_when_killed_holds_up_neither_the_question_nor_the_next_process(process):
+    engine = process(params=replace(QUICK, end_seconds=0.1))
+    stuck = engine._worker._process
+    kill, stuck.kill = stuck.kill, lambda: None
+    try:
+        began = time.monotonic()
+        with deadline_at(began + 0.2), pytest.raises(EngineTimedOut, match="by the deadline"):
+            engine.run({"x": np.array([HANGS])})
+        assert time.monotonic() - began < 5.0, "it goes on for a minute"
+        until_ready(engine)
+        assert stuck.poll() is None
+        assert engine.run({"x": np.array([4.0])})["y"][0] == 8.0
+    finally:
+        kill()
+        stuck.wait()
 
 
 def test_a_process_that_dies_is_told_with_its_exit_code_and_replaced(process):

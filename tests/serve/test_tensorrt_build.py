@@ -14,13 +14,15 @@ from serve_samples import toy_model
 from typer.testing import CliRunner
 
 from doseflow.cli import app
-from doseflow.errors import EngineUnfit, InputWrong, ModelWrong
+from doseflow.errors import DoseflowError, EngineUnfit, InputWrong, ModelWrong
 from doseflow.serve.bundle import open_bundle
 from doseflow.serve.opened_model import PACKAGED_BUNDLES
 from doseflow.serve.precision import PRECISIONS
+from doseflow.serve.tensorrt import net_build
 from doseflow.serve.tensorrt.engine_build import BuildOrder, build_apart
 from doseflow.serve.tensorrt.engine_folder import open_engine_folder
-from doseflow.serve.tensorrt.net_build import BuildParams, build_net
+from doseflow.serve.tensorrt.net_build import BuildParams, build_net, build_precisions
+from doseflow.serve.tensorrt.opened_folder import find_built
 
 NETS = {"forecaster": {"B": 1, "S": 64}, "policy": {"S": 64}}
 
@@ -72,7 +74,7 @@ def test_what_a_card_cannot_do_is_left_out_and_said(make_bundle, tmp_path):
     assert [one.shapes for one in manifest.engines] == [({"S": 32},), ({"S": 64},)]
     assert open_engine_folder(tmp_path / "built").manifest == manifest
     assert said
-    with pytest.raises(EngineUnfit, match="FP32 GEMM"):
+    with pytest.raises(EngineUnfit, match=r"FP32 GEMM.*take --precision fp16"):
         build_net(policy, BuildParams(capabilities=("7.5",), sites=32, batches=(1,)), tmp_path / "none")
 
 
@@ -122,3 +124,41 @@ def test_the_command_line_builds_inspects_and_does_not_verify_without_a_card(tmp
     assert isinstance(run("build", "--precision", "fp8", "--out", tmp_path).exception, InputWrong)
     assert isinstance(run("build", "--batch", "1,64", "--out", tmp_path).exception, InputWrong)
     assert np.all([(tmp_path / "policy-fp32" / name).exists() for name in ("engine.json", "golden.npz")])
+
+
+def test_without_a_precision_what_serves_on_a_card_is_built_and_what_cannot_be_is_said(tmp_path):
+    said = []
+    policy = open_bundle(PACKAGED_BUNDLES / "policy")
+    assert policy.manifest.variant("fp16").serves_on("cuda")
+    params = BuildParams(capabilities=("7.5",), sites=32, batches=(1,))
+    built = list(build_precisions(policy, params, None, tmp_path, said.append))
+    assert [(folder.name, manifest.precision) for folder, manifest in built] == [("policy-fp16", "fp16")]
+    assert any(text.startswith("policy in fp32: not built: ") for text in said)
+    assert find_built("tensorrt-rtx", policy, "fp16", tmp_path).folder.name == "policy-fp16"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--bundle", "policy", "--bundle", "nowhere"), "nowhere"),
+        (("--bundle", "policy", "--out", "/proc/nothing"), "--out: /proc/nothing cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_built(tmp_path, monkeypatch, words, sentence):
+    def must_not(*_):
+        raise AssertionError("nothing may be built")
+
+    monkeypatch.setattr(net_build, "build_apart", must_not)
+    given = words if "--out" in words else (*words, "--out", str(tmp_path))
+    error = CliRunner().invoke(app, ["engine", "build", *given]).exception
+    assert isinstance(error, DoseflowError)
+    assert sentence in str(error)
+
+
+def test_a_card_named_twice_is_built_for_once(tmp_path, monkeypatch):
+    orders = []
+    monkeypatch.setattr(net_build, "build_apart", lambda order: orders.append(order) or build_apart(order))
+    words = ["--bundle", "policy", "--precision", "fp16", "--batch", "1", "--sites", "32", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, ["engine", "build", "--compute-capability", "8.9,8.9", *words])
+    assert done.exit_code == 0, done.output
+    assert {order.capabilities for order in orders} == {("8.9",)}

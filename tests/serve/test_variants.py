@@ -80,6 +80,12 @@ def test_a_precision_with_other_inputs_than_fp32_is_refused(tmp_path):
         open_bundle(tmp_path)
 
 
+def test_a_wide_tolerance_does_not_let_a_coarse_net_be_off_as_a_whole(tmp_path):
+    bundle = open_bundle(bundle_of(tmp_path, (toy_model(), half(golden_tolerance=0.05))))
+    with pytest.raises(ModelWrong, match=r"y of engine .* is off by 0.03 of its size, more than 0.02"):
+        golden_check(bundle, Answering(y=Y * np.float32(1.03), z=Y.sum(axis=1)), "fp16")
+
+
 def test_each_precision_is_held_to_its_own_tolerance(tmp_path):
     bundle = open_bundle(bundle_of(tmp_path, (toy_model(), half(golden_tolerance=0.01))))
     off = Answering(y=Y * np.float32(1.005), z=Y.sum(axis=1))

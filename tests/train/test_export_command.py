@@ -73,7 +73,7 @@ def test_the_manifest_says_what_was_found_of_each_precision(exported):
     assert sizes[2] <= 0.27 * sizes[0]
 
 
-def figures_file(folder, **milliseconds):
+def figures_file(folder, manifest, **milliseconds):
     figures = [
         {
             "name": "latency_p50_milliseconds",
@@ -84,13 +84,15 @@ def figures_file(folder, **milliseconds):
         for engine, value in of_engine.items()
     ]
     path = folder / "figures.json"
-    path.write_bytes(orjson.dumps({"figures": figures}))
+    models = {"policy": {one.precision: manifest.files[one.file].sha256 for one in manifest.variants}}
+    path.write_bytes(orjson.dumps({"models": models, "card": "NVIDIA L4", "figures": figures}))
     return path
 
 
 def test_figures_of_a_card_add_its_verdicts_and_leave_the_others(exported, tmp_path):
     told = figures_file(
         tmp_path,
+        exported[1].manifest,
         fp32={"onnx": 0.9, "onnx_cuda_graph": 0.4, "torch_eager": 0.1},
         fp16={"onnx": 0.5, "onnx_cuda_graph": 0.2},
         int8={"onnx": 0.8},
@@ -98,6 +100,7 @@ def test_figures_of_a_card_add_its_verdicts_and_leave_the_others(exported, tmp_p
     manifest = write_device_verdicts(exported[0], tmp_path / "out", told)
     _, half, eighth = manifest.variants
     assert (half.devices["cuda"].serves, half.devices["cuda"].speedup) == (True, 2.0)
+    assert (half.devices["cuda"].measured_on, half.devices["cpu"].measured_on) == ("NVIDIA L4", None)
     assert half.devices["cpu"] == exported[1].manifest.variants[1].devices["cpu"]
     assert eighth.devices["cuda"].speedup == 0.5
     assert eighth.why_not_on("cuda") == "values must be fp16 or better, however fast it is."
@@ -105,9 +108,44 @@ def test_figures_of_a_card_add_its_verdicts_and_leave_the_others(exported, tmp_p
 
 
 def test_figures_without_the_net_are_refused(exported, tmp_path):
-    told = figures_file(tmp_path, fp32={"torch_eager": 1.0})
+    told = figures_file(tmp_path, exported[1].manifest, fp32={"torch_eager": 1.0})
     with pytest.raises(InputWrong, match="--speeds: must have latency_p50_milliseconds of policy in fp32 on cuda"):
         write_device_verdicts(exported[0], tmp_path / "out", told)
+
+
+@pytest.mark.parametrize(
+    ("models", "sentence"),
+    [
+        ({}, "does not say which files of policy were timed; run `doseflow bench inference"),
+        ({"models": {"policy": {"fp32": "0" * 64}}}, r"policy in fp32 was timed with another file \(SHA-256 0000"),
+    ],
+)
+def test_figures_of_other_files_are_refused(exported, tmp_path, models, sentence):
+    path = figures_file(tmp_path, exported[1].manifest, fp32={"onnx": 1.0}, fp16={"onnx": 0.5}, int8={"onnx": 0.5})
+    kept = {name: one for name, one in orjson.loads(path.read_bytes()).items() if name != "models"}
+    path.write_bytes(orjson.dumps(kept | models))
+    with pytest.raises(InputWrong, match=sentence):
+        write_device_verdicts(exported[0], tmp_path / "out", path)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{}", "must have figures, as"),
+        ("[1", "must be JSON"),
+        ("[1]", "must have figures, as"),
+        ('{"figures": [1]}', "must have figures, as"),
+        ('{"figures": [{"name": "latency_p50_milliseconds", "value": 0, "params": {}}]}', "must have figures, as"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_none_of_the_benchmark_is_refused_with_a_sentence(exported, tmp_path, text, sentence):
+    path = tmp_path / "bad.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputWrong, match=f"--speeds: .*{sentence}"):
+        write_device_verdicts(exported[0], tmp_path / "out", path)
 
 
 @pytest.mark.parametrize("name", ["forecaster", "policy"])

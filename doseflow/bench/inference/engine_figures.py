@@ -25,10 +25,14 @@ PARTS = ("latency", "arrivals", "memory", "hop", "restarts")
 
 @dataclass(frozen=True)
 class EngineTrial:
-    """What is measured: which engine on which device, and which parts; none is all of them."""
+    """
+    What is measured: which engine, and which parts; none is all of them.
+
+    `device` may be said, and must then be the one that the engine runs on.
+    """
 
     engine: str = "onnx_cpu"
-    device: str = "cpu"
+    device: str | None = None
     precision: Precision = "fp32"
     folder: str | None = None
     seconds: float = 10.0
@@ -42,13 +46,11 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
     Raises
     ------
     InputWrong
-        There is no such engine or part.
+        There is no such engine or part, or the engine runs on another device.
     EngineUnfit, ModelWrong
         The engine cannot run here, or does not give the golden answers.
     """
-    if trial.engine not in ENGINE_KINDS:
-        raise InputWrong(f"--engine: must be one of {', '.join(ENGINE_KINDS)}, got {trial.engine!r}")
-    parts = trial.parts or PARTS
+    device, parts = _device_of(trial), trial.parts or PARTS
     for part in parts:
         if part not in PARTS:
             raise InputWrong(f"--only: must be one of {', '.join(PARTS)}, got {part!r}")
@@ -57,10 +59,10 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
         bundle, engine = _opened(net, trial)
         if "latency" in parts:
             say(f"{net}: {trial.engine} by batch")
-            figures += latency_figures(bundle, engine, trial.device, trial.precision)
+            figures += latency_figures(bundle, engine, device, trial.precision)
         if "arrivals" in parts:
             say(f"{net}: cities ask {trial.engine}")
-            figures += mixed_arrivals(bundle, engine, ArrivalTrial(seconds=trial.seconds, device=trial.device))
+            figures += mixed_arrivals(bundle, engine, ArrivalTrial(seconds=trial.seconds, device=device))
     if "memory" in parts:
         say("memory together and apart")
         figures += memory_figures()
@@ -71,6 +73,15 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
         say("restarts")
         figures += restart_figures()
     return figures
+
+
+def _device_of(trial: EngineTrial) -> str:
+    for kind in ENGINE_KINDS.values():
+        if kind.name == trial.engine:
+            if trial.device not in (None, kind.device):
+                raise InputWrong(f"--device: {trial.engine} runs on {kind.device}, got {trial.device!r}; leave it out")
+            return kind.device
+    raise InputWrong(f"--engine: must be one of {', '.join(ENGINE_KINDS)}, got {trial.engine!r}")
 
 
 def _opened(net: str, trial: EngineTrial) -> tuple[Bundle, Engine]:

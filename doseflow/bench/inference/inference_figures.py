@@ -74,6 +74,9 @@ def gain_figures(all_samples: Sequence[FormSamples], manifests: Mapping[str, Man
         for batch in batches:
             best = min(rivals, key=lambda one: np.median(one.milliseconds[net, batch]))
             figures.append(_speedup(eager, best, (net, batch), (net, batch), None))
+    if (CITY, 1) not in eager.milliseconds:
+        # Both figures that follow are held against one city asked alone.
+        return figures
     whole = [(one, (CITY, batch)) for one in rivals for net, batch in one.milliseconds if net == CITY]
     best, case = max(whole, key=lambda pair: requests_per_second(pair[0].milliseconds[pair[1]], pair[1][1]))
     figures.append(_speedup(eager, best, (CITY, 1), case, LEAST_SPEEDUP[device]))

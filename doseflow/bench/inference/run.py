@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from doseflow.bench.figures import Figure
 from doseflow.bench.inference.forms import BATCHES, NETS, ONNX_GRAPH, OPTIMISED, forms_on
@@ -14,7 +15,9 @@ from doseflow.bench.inference.worker import WorkerOrder
 from doseflow.errors import EnvironmentUnfit
 from doseflow.export.graph_cleaning import graph_report
 from doseflow.serve.bundle import Bundle, open_bundle
+from doseflow.serve.cuda_driver import cuda_device, why_no_device
 from doseflow.serve.opened_model import PACKAGED_BUNDLES
+from doseflow.serve.precision import Precision
 
 
 @dataclass(frozen=True)
@@ -32,35 +35,64 @@ class InferenceTrial:
         return self.num_threads or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 
 
-def inference_figures(
+@dataclass(frozen=True)
+class InferenceRun:
+    """
+    What was measured, and of what.
+
+    `models` are the SHA-256 of the files, by net and precision; `card` is the name of the graphics card, None on the
+    processor; `not_run` has the forms that could not run, each with the reason.
+    """
+
+    figures: Sequence[Figure]
+    models: Mapping[str, Mapping[Precision, str]]
+    card: str | None
+    not_run: Mapping[str, str]
+
+    def facts(self) -> dict[str, Any]:
+        """What stands beside the figures in a file of them."""
+        return {"models": self.models, "card": self.card, "not_run": self.not_run}
+
+
+def measure_inference(
     trial: InferenceTrial, say: Callable[[str], None], advance: Callable[[], None] = lambda: None
-) -> list[Figure]:
+) -> InferenceRun:
     """
     Measure every form on a device.
 
     Raises
     ------
-    InputWrong, EnvironmentUnfit, ModelWrong
+    InputWrong, ModelWrong
+    EnvironmentUnfit
+        There is no card where one was asked for, or no form at all can run.
     """
     forms = forms_on(trial.device)
+    if trial.device == "cuda" and (why := why_no_device()) is not None:
+        raise EnvironmentUnfit(f"--device cuda: {why}")
     folders = {net: PACKAGED_BUNDLES / net for net in NETS}
     bundles = {net: open_bundle(folder) for net, folder in folders.items()}
     manifests = {net: bundle.manifest for net, bundle in bundles.items()}
     raws = {net: _raw_export(bundle) for net, bundle in bundles.items()}
     orders = [WorkerOrder(form, folders, raws, trial.batches, trial.threads) for form in forms]
     samples = take_turns(orders, trial.num_rounds, advance)
+    not_run = {one.form.label: one.failed for one in samples if one.failed is not None}
+    for label, why in not_run.items():
+        say(f"{label} does not run on {trial.device} here: {why}")
+    if len(not_run) == len(samples):
+        raise EnvironmentUnfit(
+            f"--device {trial.device}: no form of the nets runs here: {next(iter(not_run.values()))}"
+        )
     figures: list[Figure] = []
     # What the serving engine of the device does is held to the target: on a card that is a recorded graph.
     serving = OPTIMISED if trial.device == "cpu" else ONNX_GRAPH
     for one in samples:
-        if one.failed is not None:
-            say(f"{one.form.label} does not run on {trial.device} here: {one.failed}")
-        else:
+        if one.failed is None:
             figures += latency_figures(one, is_judged=one.form.engine == serving and may_serve(one, manifests))
     figures += gain_figures(samples, manifests)
     for net, bundle in bundles.items():
         figures += graph_figures(net, graph_report(raws[net], bundle.model), manifests[net])
-    return figures
+    card = cuda_device().name if trial.device == "cuda" else None
+    return InferenceRun(figures, {net: manifest.digests() for net, manifest in manifests.items()}, card, not_run)
 
 
 def _raw_export(bundle: Bundle) -> bytes:

@@ -10,8 +10,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from doseflow.bench.inference.forms import CITY, EAGER, NETS, ONNX_GRAPH, RAW, TORCH_GRAPH, Form
 from doseflow.bench.inference.inputs import free_sizes, inputs_of_cities, outputs_for
 from doseflow.bench.inference.onnx_runs import BoundRun, PlainRun, session_of
@@ -19,11 +17,10 @@ from doseflow.bench.inference.torch_runs import EagerRun, GraphRun, device_memor
 from doseflow.errors import ModelWrong
 from doseflow.export.random_inputs import Arrays
 from doseflow.serve.bundle import Bundle, open_bundle
-from doseflow.serve.precision import Precision
+from doseflow.serve.golden_difference import size_off
+from doseflow.serve.precision import MOST_SIZE_OFF
 
 WARM_UP_RUNS = 3
-MOST_OFF: dict[Precision, float] = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.1}
-"""How far a form may be off what the processor makes of the same file, as a share of the output's own size."""
 _INPUT_SEED = 1
 
 
@@ -105,9 +102,9 @@ class _Nets:
         for name, one, other in zip(
             bundle.manifest.outputs, run(inputs), same_file.run(list(bundle.manifest.outputs), inputs), strict=True
         ):
-            off = float(np.sqrt(np.mean((one - other) ** 2) / max(np.mean(other**2), 1e-12)))
-            if not off <= MOST_OFF[precision]:
-                raise ModelWrong(f"{name} is off by {off:.2g} of its size, more than {MOST_OFF[precision]:g}")
+            off, most = size_off(one, other), MOST_SIZE_OFF[precision]
+            if not off <= most:
+                raise ModelWrong(f"{name} is off by {off:.2g} of its size, more than {most:g}")
 
     def _run_of_size(self, net: str, bundle: Bundle, inputs: Arrays) -> Callable[[Arrays], list[Any]]:
         if self._order.form.engine == TORCH_GRAPH:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from doseflow.errors import ModelWrong
 from doseflow.serve.bundle import Bundle
 from doseflow.serve.manifest import GOLDEN_FILE, FileDigest
-from doseflow.serve.tensorrt.build_log import BuildReport
+from doseflow.serve.tensorrt.build_log import BuildReport, Kernel
 from doseflow.serve.tensorrt.engine_manifest import (
     ENGINE_GOLDEN_FILE,
     ENGINE_MANIFEST_FILE,
@@ -22,6 +23,7 @@ from doseflow.serve.tensorrt.engine_manifest import (
     read_engine_manifest,
 )
 
+_KERNELS = TypeAdapter(dict[str, list[Kernel]])
 MAX_ENGINE_BYTES = 512 * 2**20
 """A larger file is not read at all."""
 
@@ -84,6 +86,25 @@ def engine_folders(folder: Path) -> Sequence[Path]:
         return ()
     candidates = [folder, *sorted(one for one in folder.iterdir() if one.is_dir())]
     return [one for one in candidates if (one / ENGINE_MANIFEST_FILE).is_file()]
+
+
+def kernels_of(opened: EngineFolder) -> dict[str, list[Kernel]]:
+    """
+    The kernels of every engine file, as the build told them.
+
+    Raises
+    ------
+    ModelWrong
+        The file of layers is none.
+    """
+    try:
+        told = orjson.loads(opened.contents[LAYERS_FILE])
+        kernels = {one.file: told[one.file]["kernels"] for one in opened.manifest.engines}
+        return _KERNELS.validate_python(kernels)
+    except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError) as error:
+        raise ModelWrong(
+            f"{LAYERS_FILE}: must have the kernels of every engine file; build the engine again"
+        ) from error
 
 
 def sha256_of(data: bytes) -> str:

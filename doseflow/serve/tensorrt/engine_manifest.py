@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import orjson
-from annotated_types import Ge, MinLen
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from annotated_types import Ge, Gt, MinLen
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
 from doseflow.errors import ModelWrong
 from doseflow.serve.manifest import FileDigest
-from doseflow.serve.precision import Precision
+from doseflow.serve.precision import WIDEST_TOLERANCE, Precision
 
 ENGINE_FORMAT_VERSION = 1
 ENGINE_MANIFEST_FILE, LAYERS_FILE, ENGINE_GOLDEN_FILE = "engine.json", "layers.json", "golden.npz"
@@ -53,7 +53,7 @@ class EngineManifest(BaseModel):
     net: _Text
     precision: Precision
     model_sha256: _Text
-    golden_tolerance: float
+    golden_tolerance: Annotated[float, Gt(0)]
     capabilities: tuple[_Capability, ...]
     left_out: dict[str, str] = {}
     card: str | None = None
@@ -62,6 +62,13 @@ class EngineManifest(BaseModel):
     output_axes: dict[str, tuple[str | int, ...]]
     engines: Annotated[tuple[EngineFile, ...], MinLen(1)]
     files: dict[str, FileDigest]
+
+    @model_validator(mode="after")
+    def _is_held_to_something(self) -> Self:
+        widest = WIDEST_TOLERANCE[self.precision]
+        if self.golden_tolerance > widest:
+            raise ValueError(f"golden_tolerance of {self.precision} must be at most {widest:g}")
+        return self
 
 
 def read_engine_manifest(data: bytes) -> EngineManifest:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from doseflow.serve.fixed_shapes import text_of
+from doseflow.serve.tensorrt.build_log import Kernel
 from doseflow.serve.tensorrt.engine_manifest import EngineManifest
 
 MEBIBYTE = 2**20
@@ -33,12 +34,12 @@ def print_engines(folder: Path, manifest: EngineManifest, out: Console) -> None:
         out.print(f"not for compute capability {capability}: {why}", markup=False, highlight=False)
 
 
-def print_kernels(name: str, kernels: list[dict[str, Any]], out: Console, *, every: bool) -> None:
+def print_kernels(name: str, kernels: Sequence[Kernel], out: Console, *, every: bool) -> None:
     """How many kernels of which kind, how many of them fuse nodes of the net, and each by name where asked for."""
-    kinds = Counter(str(one["kind"]) for one in kernels)
-    fused = [one for one in kernels if len(one["nodes"]) > 1]
-    num_nodes = len({node for one in kernels for node in one["nodes"]})
+    kinds = Counter(one.kind for one in kernels)
+    fused = [one for one in kernels if len(one.nodes) > 1]
+    num_nodes = len({node for one in kernels for node in one.nodes})
     told = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
     out.print(f"{name}: {told}; {len(fused)} kernels do more than one of {num_nodes} nodes", highlight=False)
     for one in kernels if every else ():
-        out.print(f"  {one['name']} ({one['kind']}): {', '.join(one['nodes'])}", markup=False, highlight=False)
+        out.print(f"  {one.name} ({one.kind}): {', '.join(one.nodes)}", markup=False, highlight=False)

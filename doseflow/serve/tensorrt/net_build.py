@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,40 @@ class BuildParams:
     sites: int = SITES
     batches: tuple[int, ...] = BATCHES
     is_one_engine: bool = False
+
+
+def build_precisions(
+    bundle: Bundle, params: BuildParams, asked: Sequence[Precision] | None, out: Path, say: Say = lambda _: None
+) -> Iterator[tuple[Path, EngineManifest]]:
+    """
+    Build a net in several precisions, each in a folder of its own in `out`.
+
+    Parameters
+    ----------
+    asked
+        None is FP32 and every other that the bundle lets serve on a card: what serving tries there. One of those that
+        cannot be built is then said and left out.
+
+    Raises
+    ------
+    EngineUnfit
+        None could be built, or one that was asked for could not.
+    ModelWrong, InputWrong
+    """
+    manifest = bundle.manifest
+    precisions = asked or [one.precision for one in manifest.variants if one.serves_on("cuda")]
+    errors: list[EngineUnfit] = []
+    for precision in precisions:
+        folder = out / f"{manifest.name}-{precision}"
+        try:
+            built = build_net(bundle, replace(params, precision=precision), folder, say)
+        except EngineUnfit as error:
+            errors.append(error)
+            if asked or len(errors) == len(precisions):
+                raise
+            say(f"{manifest.name} in {precision}: not built: {error}")
+            continue
+        yield folder, built
 
 
 def build_net(bundle: Bundle, params: BuildParams, out: Path, say: Say = lambda _: None) -> EngineManifest:
@@ -107,7 +141,7 @@ def _able(order: BuildOrder) -> tuple[tuple[str, ...], dict[str, str]]:
         build_apart(order)
     except EngineUnfit as error:
         if len(order.capabilities) == 1:
-            raise
+            raise EngineUnfit(_with_hint(error)) from error
         left_out = {one: why for one in order.capabilities if (why := _why_not(order, one))}
         able = tuple(one for one in order.capabilities if one not in left_out)
         if not able:
@@ -120,8 +154,12 @@ def _why_not(order: BuildOrder, capability: str) -> str:
     try:
         build_apart(replace(order, capabilities=(capability,)))
     except EngineUnfit as error:
-        return f"{error}{_TAKE_FP16}" if _NO_FP32 in str(error) else str(error)
+        return _with_hint(error)
     return ""
+
+
+def _with_hint(error: EngineUnfit) -> str:
+    return f"{error}{_TAKE_FP16}" if _NO_FP32 in str(error) else str(error)
 
 
 def _built(library: TensorrtLibrary, order: BuildOrder, out: Path) -> tuple[bytes, BuildReport]:

@@ -10,6 +10,7 @@ import numpy as np
 from doseflow.errors import DoseflowError, EngineUnfit, ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle
+from doseflow.serve.golden_difference import largest_difference, why_off
 from doseflow.serve.precision import Precision
 from doseflow.serve.tensorrt.compiled_engine import TensorrtEngine
 from doseflow.serve.tensorrt.engine_folder import EngineFolder, engine_folders, open_engine_folder, sha256_of
@@ -103,11 +104,8 @@ def hold_to_golden(opened: EngineFolder, engine: Engine) -> float:
     largest = 0.0
     for name, expected in ((name.removeprefix(_OUT), one) for name, one in golden.items() if name.startswith(_OUT)):
         got = answered[name]
-        difference = float((np.abs(got - expected) / np.maximum(np.abs(expected), 1.0)).max(initial=0.0))
-        if not difference <= opened.manifest.golden_tolerance:
-            raise ModelWrong(
-                f"{opened.folder.name}: {name} is off by {difference:.2g}, more than"
-                f" {opened.manifest.golden_tolerance:g}; do not use this engine on this card"
-            )
-        largest = max(largest, difference)
+        why = why_off(got, expected, opened.manifest.golden_tolerance, opened.manifest.precision)
+        if why is not None:
+            raise ModelWrong(f"{opened.folder.name}: {name} {why}; do not use this engine on this card")
+        largest = max(largest, largest_difference(got, expected))
     return largest
