@@ -115,21 +115,6 @@ def trail_of(folder: Path) -> ReleaseTrail:
     return trail
 
 
-def read_events(path: Path) -> list[dict[str, Any]]:
-    """
-    Every event, the oldest first.
-
-    Raises
-    ------
-    ModelWrong
-        A line is not the one that was written.
-    """
-    trail = read_trail(path)
-    if trail.damage:
-        raise ModelWrong(trail.damage[0])
-    return trail.events
-
-
 def _trail(name: str, lines: list[bytes]) -> ReleaseTrail:
     trail = ReleaseTrail([], [])
     before = FIRST
