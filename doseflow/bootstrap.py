@@ -233,6 +233,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         reports=store.reports,
         plans=store.plans,
         outbox=store.outbox,
+        audit=store.audit,
         clock=clock,
         history=load_history(store, city, clock),
         intake=settings.intake,

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from doseflow.domain.audit import AuditEntry, ChainedEntry
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.forecast import ArrivalForecast
@@ -251,6 +252,16 @@ class Outbox(Protocol):
 
     def resend(self, entry_id: int, now: datetime) -> None:
         """Take an entry off the dead-letter list and try it at once."""
+
+
+class AuditLog(Protocol):
+    """Keeps who did what; nothing in it can be changed or taken out without its being seen."""
+
+    def append(self, entry: AuditEntry) -> ChainedEntry:
+        """Keep an entry."""
+
+    def entries(self, after_no: int = 0, limit: int = 1000) -> list[ChainedEntry]:
+        """Entries after a number, oldest first."""
 
 
 class Gateway(Protocol):

@@ -25,7 +25,7 @@ from doseflow.live.event_feed import EventFeed
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
-from doseflow.ports import Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
+from doseflow.ports import AuditLog, Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
@@ -75,6 +75,7 @@ class LiveCity:
         reports: ReportStore,
         plans: PlanStore,
         outbox: Outbox,
+        audit: AuditLog,
         clock: Clock,
         history: ArrivalHistory,
         intake: IntakeParams,
@@ -90,6 +91,7 @@ class LiveCity:
         self.reports = reports
         self.plans = plans
         self.outbox = outbox
+        self.audit = audit
         self.clock = clock
         self.feed = feed
         self.releases = releases or {}

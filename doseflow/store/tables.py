@@ -178,3 +178,13 @@ commands = Table(
     Column("lifted_at", Moment),
     Index("ix_commands_in_force", "kind", "subject", unique=True, sqlite_where=_IN_FORCE, postgresql_where=_IN_FORCE),
 )
+
+audit_log = Table(
+    "audit_log",
+    metadata,
+    Column("entry_no", GrowingKey, primary_key=True, autoincrement=False),
+    Column("at", Moment, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("previous_digest", String(64), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+)

@@ -1,0 +1,12 @@
+"""Appointments as booked elsewhere."""
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
