@@ -15,6 +15,7 @@ from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.reports import SqlReportStore
+from doseflow.store.retention import Retention
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -29,6 +30,7 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    retention: Retention
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -79,8 +81,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
+    retention = Retention(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, retention, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, retention, (checkpointer.close, engine.dispose))

@@ -196,11 +196,6 @@ class SqlPlanStore:
         """End `pin`; the quantity does not matter."""
         self._lift(CommandKind.PIN, key_text(decision), now)
 
-    def forget_inputs_before(self, moment: datetime) -> int:
-        """Drop the inputs of cycles that started before a moment: they cannot be replayed any more; how many."""
-        with self._transactions.write() as connection:
-            return cycles.forget_inputs_before(connection, moment)
-
     def _set_for_site(self, kind: CommandKind, site_id: str, now: datetime) -> None:
         with self._transactions.write() as connection:
             commands.set_for_site(connection, kind, site_id, now)
