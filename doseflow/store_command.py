@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from doseflow.store.backup import CopiedTable
 
 store = typer.Typer(help="The database: backup, restore, what it holds.", no_args_is_help=True)
 out = Console(soft_wrap=True)
@@ -70,8 +73,8 @@ def forget(url: StoreUrl = None) -> None:
     finally:
         opened.close()
     out.print(
-        f"let go of {gone.reports} reports, the inputs of {gone.cycle_inputs} cycles, {gone.quarantine} refused reports, "
-        f"{gone.orders} orders and {gone.cycles} cycles"
+        f"let go of {gone.reports} reports, the inputs of {gone.cycle_inputs} cycles, "
+        f"{gone.quarantine} refused reports, {gone.orders} orders and {gone.cycles} cycles"
     )
 
 
@@ -84,9 +87,9 @@ class _Telling:
         self._progress = progress
         self._task: TaskID = progress.add_task("copying", total=len(metadata.sorted_tables))
 
-    def tell(self, copied: object) -> None:
+    def tell(self, copied: CopiedTable) -> None:
         """One more table is there."""
-        self._progress.update(self._task, advance=1, description=f"{getattr(copied, 'name', '')}")
+        self._progress.update(self._task, advance=1, description=copied.name)
 
 
 def _chosen(url: str | None) -> str:

@@ -82,8 +82,10 @@ def restore(path: Path, url: str, on_table: Callable[[CopiedTable], None] = lamb
     with TemporaryDirectory(prefix="doseflow-restore-") as folder:
         own = Path(folder) / path.name
         shutil.copyfile(path, own)
-        with _migrated(f"sqlite:///{own}") as source, _migrated(url) as target:
-            return _copy(source, target, on_table)
+        with _migrated(f"sqlite:///{own}") as source:
+            _check_whole(source)
+            with _migrated(url) as target:
+                return _copy(source, target, on_table)
 
 
 @contextmanager
@@ -162,18 +164,23 @@ def _count_on(connection: Connection, table: Table) -> None:
 
 
 def _leave_whole(engine: Engine) -> None:
+    """One file, checked, without a write-ahead log beside it."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("PRAGMA journal_mode = DELETE")
+        connection.exec_driver_sql("BEGIN")
+    _check_whole(engine)
+
+
+def _check_whole(engine: Engine) -> None:
     """
-    One file, checked, without a write-ahead log beside it.
+    Have SQLite look over every page.
 
     Raises
     ------
     StoreUnavailable
-        What was written is not what was read back.
     """
-    with engine.connect() as connection:
-        connection.exec_driver_sql("ROLLBACK")
-        connection.exec_driver_sql("PRAGMA journal_mode = DELETE")
-        verdict = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
-        connection.exec_driver_sql("BEGIN")
+    with Transactions(engine).read() as connection:
+        verdict = connection.exec_driver_sql("PRAGMA integrity_check").scalars().first()
     if verdict != "ok":
         raise StoreUnavailable(f"the backup is damaged: {verdict}")

@@ -58,7 +58,7 @@ def require_newest(transactions: Transactions) -> None:
         found = _revision(connection)
     if found != newest:
         raise EnvironmentUnfit(
-            f"store.url: the database has schema {found}, this doseflow schema {newest}; start `doseflow serve` on it once"
+            f"store.url: the database has schema {found}, this doseflow {newest}; start `doseflow serve` on it once"
         )
 
 

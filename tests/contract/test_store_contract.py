@@ -25,6 +25,7 @@ from store_samples import (
     START,
     WHY,
     assert_same_state,
+    make_city,
     make_cycle,
     make_plan,
     make_report,
