@@ -303,6 +303,36 @@ def bench_cycle(
         write_figures(json_path, figures)
 
 
+@bench.command("intake")
+def bench_intake(
+    rate: Annotated[float, typer.Option(min=1, max=1e6, help="Reports a second, sent whether answered or not.")] = 5000,
+    batch: Annotated[list[int] | None, typer.Option(min=1, max=10_000, help="Reports a body; repeat it.")] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=3600)] = 20.0,
+    sites: Annotated[int, typer.Option(min=1, max=5000)] = 200,
+    store: Annotated[str | None, typer.Option(help="An empty database; a SQLite file of its own unless said.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    json_path: JsonPath = None,
+) -> None:
+    """How many reports a second a serving process takes, and how long each body waits."""
+    from doseflow.bench.figures import Figure, write_figures
+    from doseflow.bench.intake import figures_of, measure_intake
+    from doseflow.bench.intake_load import Load
+    from doseflow.bench.tables import print_figures
+
+    _check_writable("--json", json_path)
+    figures: list[Figure] = []
+    for size in batch or [100]:
+        with Progress(console=err, transient=True) as progress:
+            task = progress.add_task(f"{rate:g} reports a second, {size} a body", total=seconds)
+            run = measure_intake(
+                Load(rate, size, seconds, sites, seed), store, lambda sent, at=task: progress.update(at, completed=sent)
+            )
+        figures += figures_of(run)
+    print_figures(figures, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
+
+
 @bench.command("simulator")
 def bench_simulator(
     sites: Annotated[

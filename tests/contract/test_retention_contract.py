@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import create_engine, func, inspect, select, text
 
 sys.path.append(str(Path(__file__).parents[1] / "store"))  # the samples of the store's own tests
@@ -19,8 +21,10 @@ from doseflow.domain.orders import OrderReceipt, OrderState, ReceiptStatus
 from doseflow.domain.roles import Stage
 from doseflow.errors import CycleNotFound, OrderNotFound, PlanNotFound
 from doseflow.store.engine import Store, open_store
+from doseflow.store.migrate import SCRIPTS
 from doseflow.store.retention import KeepParams
 from doseflow.store.tables import cycles, orders, outbox, receipts, reports
+from doseflow.store.transactions import Transactions
 
 PERIOD = timedelta(minutes=5)
 DAY = timedelta(days=1)
@@ -147,3 +151,41 @@ def test_on_postgresql_a_month_is_a_partition_and_goes_whole(postgres_url: str) 
 
 def partitions(engine: object) -> set[str]:
     return {name for name in inspect(engine).get_table_names() if name.startswith("reports_")}
+
+
+def test_reports_of_an_older_schema_move_to_their_months(store_url: str) -> None:
+    """Written by schema 0007, read by the newest; and back again."""
+    engine = create_engine(store_url)
+    going = Config()
+    going.set_main_option("script_location", str(SCRIPTS))
+    moments = [datetime(2026, 1, 31, 23, 55, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)]
+    with Transactions(engine).write() as connection:
+        going.attributes["connection"] = connection
+        command.upgrade(going, "0007")
+        for number, moment in enumerate(moments):
+            report, raw = make_report("site-0000", f"r{number}", moment)
+            told = moment.isoformat(timespec="microseconds") if engine.dialect.name == "sqlite" else moment
+            connection.execute(
+                text(
+                    "INSERT INTO reports (site_id, report_id, valid_at, received_at, arrivals_people, raw) "
+                    "VALUES ('site-0000', :id, :at, :at, :people, :raw)"
+                ),
+                {"id": f"r{number}", "at": told, "people": report.report.arrivals_people, "raw": raw},
+            )
+
+    store = open_store(store_url)
+    assert [one.report.valid_at for one in store.reports.pending()] == moments
+    again = [make_report("site-0000", f"r{number}", moment) for number, moment in enumerate(moments)]
+    new, raw = make_report("site-0000", "r2", moments[1])
+    kept = store.reports.accept([one for one, _ in again] + [new], [raw for _, raw in again] + [raw])
+    assert kept == [False, False, True]
+    if engine.dialect.name == "postgresql":
+        assert partitions(engine) == {"reports_2026_01", "reports_2026_02"}
+    store.close()
+
+    with Transactions(engine).write() as connection:
+        going.attributes["connection"] = connection
+        command.downgrade(going, "0007")
+        told_ids = connection.execute(text("SELECT report_id FROM reports ORDER BY report_no")).scalars().all()
+    assert told_ids == ["r0", "r1", "r2"]
+    engine.dispose()
