@@ -19,7 +19,7 @@ import orjson
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from doseflow import __version__
@@ -324,13 +324,16 @@ def bench_intake(
     for size in batch or [100]:
         with Progress(console=err, transient=True) as progress:
             task = progress.add_task(f"{rate:g} reports a second, {size} a body", total=seconds)
-            run = measure_intake(
-                Load(rate, size, seconds, sites, seed), store, lambda sent, at=task: progress.update(at, completed=sent)
-            )
+            load = Load(rate, size, seconds, sites, seed)
+            run = measure_intake(load, store, partial(_advance_to, progress, task))
         figures += figures_of(run)
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)
+
+
+def _advance_to(progress: Progress, task: TaskID, completed: float) -> None:
+    progress.update(task, completed=completed)
 
 
 @bench.command("simulator")

@@ -109,7 +109,8 @@ class Retention:
     def _oldest_taken(self, before: datetime) -> datetime | None:
         statement = select(func.min(reports.c.valid_at)).where(reports.c.valid_at < before, _TAKEN)
         with self._transactions.read() as connection:
-            return connection.execute(statement).scalar_one()
+            oldest: datetime | None = connection.execute(statement).scalar_one()
+        return oldest
 
     def _forget_month(self, month: date) -> int:
         """Drop a month's partition, or empty it but for what no cycle took; how many reports went."""

@@ -1,5 +1,7 @@
 """Reports by month: partitions on PostgreSQL, so that an old month goes at once."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -58,7 +60,7 @@ def _set_aside() -> None:
     op.rename_table("reports", "old_reports")
 
 
-def _make_table(*parts: sa.schema.SchemaItem, **options: str) -> None:
+def _make_table(*parts: sa.schema.SchemaItem, **options: Any) -> None:
     op.create_table(
         "reports",
         sa.Column("report_no", GROWING_KEY, autoincrement=False, nullable=False),
