@@ -114,6 +114,9 @@ def engine_bench(
     seconds: Annotated[
         float, typer.Option(min=0.5, max=600, help="How long cities ask, each way; arrivals alone.")
     ] = 10.0,
+    gather: Annotated[
+        float | None, typer.Option(min=0, max=1000, help="Milliseconds for which arrivals are gathered.")
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="latency, arrivals, memory, hop or restarts; repeat it. All when left out.")
     ] = None,
@@ -121,15 +124,17 @@ def engine_bench(
 ) -> None:
     """Gain of gathering, memory together and apart, and what a process of its own costs."""
     from doseflow.bench.figures import write_figures
-    from doseflow.bench.inference.engine_figures import EngineTrial, engine_figures
+    from doseflow.bench.inference.engine_figures import EngineTrial, engine_facts, engine_figures
     from doseflow.bench.tables import print_figures
 
     chosen = _one_of("--precision", precision, PRECISIONS)
-    trial = EngineTrial(name, device, chosen, None if folder is None else str(folder), seconds, tuple(only or ()))
+    trial = EngineTrial(
+        name, device, chosen, None if folder is None else str(folder), seconds, _milliseconds(gather), tuple(only or ())
+    )
     figures = engine_figures(trial, lambda text: err.print(text, markup=False, highlight=False))
     print_figures(figures, out)
     if json_path is not None:
-        write_figures(json_path, figures)
+        write_figures(json_path, figures, engine_facts(trial))
 
 
 def _folders(folder: Path) -> Sequence[Path]:
@@ -148,6 +153,12 @@ def _require_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputWrong(f"--out: {folder} cannot be written ({error.strerror})") from error
+
+
+def _milliseconds(gather: float | None) -> float:
+    from doseflow.serve.engine_params import BatchParams
+
+    return BatchParams().gather_milliseconds if gather is None else gather
 
 
 def _one_of(option: str, given: str, allowed: Sequence[_Choice]) -> _Choice:

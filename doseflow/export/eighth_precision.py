@@ -2,8 +2,9 @@
 A net in INT8 by quantise and dequantise pairs around its matrix products, static, symmetric, weights by channel.
 
 Only products with a large matrix of weights: masks, indices, layer norms, softmax, biases and products of two
-activations stay as they are. Symmetric, since engines that read such pairs refuse a zero point that is not 0. The way
-is that of Jacob et al. 2018 (doi:10.1109/CVPR.2018.00286); the ranges come from inputs that the net was shown.
+activations are computed as before; their weights are only stored smaller (`stored_weights`). Symmetric, since engines
+that read such pairs refuse a zero point that is not 0. The way is that of Jacob et al. 2018
+(doi:10.1109/CVPR.2018.00286); the ranges come from inputs that the net was shown.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ from onnxruntime.quantization import (  # type: ignore[import-untyped]
 )
 
 from doseflow.export.graph_cleaning import with_short_names
+from doseflow.export.stored_weights import store_small
 from doseflow.serve.variant import Calibration
 
 LEAST_WEIGHTS = 1024
 """Products with a smaller matrix stay in FP32: their pairs would cost more than they save."""
 METHOD = "minmax"
 _PRODUCTS = ("MatMul", "Gemm")
+_PAIRS = ("QuantizeLinear", "DequantizeLinear")
+_STANDARD_AXIS = 1
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -47,7 +51,7 @@ def eighth_precision(model: bytes, samples: Sequence[Arrays], *, keeps_inputs: b
     samples
         Inputs from which the ranges of activations are taken.
     keeps_inputs
-        Leave products that read an input of the net in FP32: features of unlike scales share one range badly.
+        Compute products that read an input of the net in FP32: features of unlike scales share one range badly.
     """
     net = onnx.load_from_string(model)
     logging.getLogger().setLevel(max(logging.getLogger().level, logging.ERROR))
@@ -115,10 +119,22 @@ def _keep_for_others(model: ModelProto) -> None:
                 node.input[place] = made_by[rounded.input[0]].input[0]
 
 
+def _leave_out_what_goes_without_saying(model: ModelProto) -> None:
+    """Names of operations, which nobody reads, and axes that are the standard's own: a fiftieth of the file."""
+    for node in model.graph.node:
+        node.name = ""
+        if node.op_type in _PAIRS:
+            told = [one for one in node.attribute if not (one.name == "axis" and one.i == _STANDARD_AXIS)]
+            del node.attribute[:]
+            node.attribute.extend(told)
+
+
 def _plain(model: ModelProto, before: ModelProto) -> bytes:
     """The quantised graph with the header of the one before, and without notes."""
     _keep_for_others(model)
+    store_small(model)
     with_short_names(model)
+    _leave_out_what_goes_without_saying(model)
     del model.opset_import[:], model.metadata_props[:]
     model.opset_import.extend(before.opset_import)
     model.ir_version, model.producer_name, model.producer_version = before.ir_version, before.producer_name, ""

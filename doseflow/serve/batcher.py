@@ -63,7 +63,8 @@ class Batcher:
     Parameters
     ----------
     on_run
-        Called after each run with the number of questions, its seconds, and how many wait then; must not raise.
+        Called after each run with the number of questions, its seconds, laying cities side by side and apart again
+        among them, and how many wait then; must not raise.
     clock
         Monotonic seconds, as deadlines are in.
     """
@@ -166,8 +167,9 @@ class Batcher:
         began = self._clock()
         try:
             with deadline_at(max(one.deadline for one in together)):
-                outputs = self._engine.run(self._packing.join([one.inputs for one in together]))
-            answers = self._packing.split(outputs, [one.sizes for one in together])
+                answers = self._packing.answers(
+                    self._engine, [one.inputs for one in together], [one.sizes for one in together]
+                )
         except Exception as error:  # noqa: BLE001 - the boundary of the thread: each who asked raises it
             failed = error if isinstance(error, EngineFailed) else EngineFailed(f"{self.name}: {error}")
             self.counts.num_failed += len(together)

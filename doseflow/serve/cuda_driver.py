@@ -8,6 +8,7 @@ and their order of calls: CUDA Driver API, NVIDIA, chapters 6.3 to 6.29.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -112,7 +113,13 @@ class CudaStream:
         address = _POINTER()
         _check("cuMemAllocHost", self._library.cuMemAllocHost_v2(ctypes.byref(address), ctypes.c_size_t(num_bytes)))
         memory = (ctypes.c_byte * num_bytes).from_address(int(address.value or 0))
+        # When no array reads it any more; not at exit, when the driver may be gone already.
+        weakref.finalize(memory, self._free_pinned, address).atexit = False
         return np.ndarray(shape, dtype, buffer=memoryview(memory))
+
+    def _free_pinned(self, address: _POINTER) -> None:
+        self.use()
+        self._library.cuMemFreeHost(address)
 
     def copy_in(self, address: int, array: NDArray[np.generic]) -> None:
         """Begin to copy an array of the host to the card."""

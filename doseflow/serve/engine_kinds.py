@@ -12,7 +12,7 @@ from doseflow.errors import EngineFailed, EngineUnfit, ModelWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle
 from doseflow.serve.cuda_driver import why_no_device
-from doseflow.serve.engine_params import BATCHES, EngineName, EngineParams
+from doseflow.serve.engine_params import EngineName, EngineParams
 from doseflow.serve.precision import PRECISIONS, Precision
 
 log = structlog.get_logger(__name__)
@@ -94,7 +94,7 @@ def _open_onnx_cuda(bundle: Bundle, precision: Precision, params: EngineParams) 
     from doseflow.serve.onnx_cuda_engine import OnnxCudaEngine
 
     # Without gathering a city is alone, and each shape takes memory on the card.
-    model, batches = bundle.model_of(precision), BATCHES if params.batching.is_on else BATCHES[:1]
+    model, batches = bundle.model_of(precision), params.batches if params.batching.is_on else (1,)
     try:
         return OnnxCudaEngine(model, sites=params.sites, batches=batches)
     except (ModelWrong, EngineFailed) as error:

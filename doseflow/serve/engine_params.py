@@ -14,6 +14,9 @@ EngineName = Literal["tensorrt", "tensorrt_rtx", "onnx_cuda", "openvino", "onnx_
 
 SITES, BATCHES = 256, (1, 8, 32)
 """Shapes that an engine of fixed shapes is made for, unless something else is said."""
+CUDA_BATCHES = (1, 2, 4, 8, 12, 16, 24, 32)
+"""The same where a shape costs a second at opening and some memory, and no build."""
+MOST_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,11 @@ class BatchParams:
     """Questions answered in one run at most."""
     most_sites: Annotated[int, Ge(1), Le(1_000_000)] = 8192
     """Sites of one run at most, padding counted; the first question may have more."""
-    gather_milliseconds: Annotated[float, Ge(0), Le(1000)] = 2.0
-    """How long the first question waits for others."""
+    gather_milliseconds: Annotated[float, Ge(0), Le(1000)] = 45.0
+    """
+    How long the first question waits for others, never past half of its time: within the 100 ms that an answer may
+    take, the wait, a run before it, and its own.
+    """
     most_waiting: Annotated[int, Ge(1), Le(10_000)] = 256
     """Questions that wait at most; one more is refused at once."""
     most_waiting_of_city: Annotated[int, Ge(1), Le(10_000)] = 32
@@ -62,6 +68,10 @@ class EngineParams:
     """By when after a cycle's start both nets must have answered; what is late is left to bookings_first and rules."""
     folder: str | None = None
     """Folder of built TensorRT engines (`doseflow engine build`), and of what they keep between starts."""
+    batches: Annotated[tuple[Annotated[int, Ge(1), Le(MOST_BATCH)], ...], MinLen(1), BeforeValidator(_split)] = (
+        CUDA_BATCHES
+    )
+    """Cities of each shape that onnx_cuda is opened for, where questions are gathered; a run takes the next larger."""
     sites: Annotated[int, Ge(1), Le(4096)] = SITES
     """Sites that an accelerator's engine is made for: at least those of the city's bucket, or it fails every cycle."""
     batching: BatchParams = field(default_factory=BatchParams)

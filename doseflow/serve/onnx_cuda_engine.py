@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
-from numpy.typing import NDArray
+import structlog
 
-from doseflow.errors import EngineFailed, EngineUnfit
-from doseflow.serve.axes import Arrays, Axes, Sizes, axes_of_model, cut, padded_to, shape_in
-from doseflow.serve.fixed_shapes import answered_in_pieces, shape_for, shapes_for, text_of
-from doseflow.serve.onnx_engine import first_line, opened_session
+from doseflow.errors import DoseflowError, EngineUnfit
+from doseflow.serve.axes import Sizes
+from doseflow.serve.cuda_driver import CudaStream
+from doseflow.serve.engine_params import CUDA_BATCHES
+from doseflow.serve.fixed_shapes_engine import FixedShapesEngine
+from doseflow.serve.onnx_engine import opened_session
 from doseflow.serve.onnx_environment import use_what_is_shared
 
+log = structlog.get_logger(__name__)
+
 _ERRORS_ONLY = 3
-_CAPTURE_RUNS = 3
-"""The first run allocates, the next records, the last replays."""
-_DTYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64}
 
 
-class OnnxCudaEngine:
+class OnnxCudaEngine(FixedShapesEngine):
     """
-    A model on the card, one session for each shape; thread-safe, one run at a time.
+    A model on the card.
 
     Each session has every axis fixed, so that ONNX Runtime folds all shape arithmetic away: what is left runs on the
-    card alone, and can be recorded once and replayed with one launch. Inputs are padded to the smallest shape.
+    card alone, and can be recorded once and replayed with one launch.
 
     Parameters
     ----------
-    sites, batches
-        Sites of every shape, and cities of each.
     captures
         Record graphs, for which nothing may run on the processor; without, the same sessions run node by node.
 
@@ -46,75 +42,30 @@ class OnnxCudaEngine:
         ONNX Runtime cannot open the model.
     """
 
-    def __init__(self, model: bytes, *, sites: int, batches: Sequence[int] = (1, 8, 32), captures: bool = True) -> None:
+    def __init__(
+        self, model: bytes, *, sites: int, batches: Sequence[int] = CUDA_BATCHES, captures: bool = True
+    ) -> None:
         if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
             raise EngineUnfit("onnx_cuda: this build of onnxruntime has no CUDA; put onnxruntime-gpu in its place")
         if hasattr(onnxruntime, "preload_dlls"):
             onnxruntime.preload_dlls()
-        self.name = "onnx_cuda"
         self.captures = captures
-        self.input_axes, self.output_axes = axes_of_model(model)
-        self._asking = threading.Lock()
-        self._shapes = shapes_for(self.input_axes, sites, batches)
-        self._shaped = {
-            tuple(shape.values()): _ShapedSession(model, shape, self.input_axes, self.output_axes, captures)
-            for shape in self._shapes
-        }
 
-    def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """
-        Every output by name.
+        def open_session(shape: Sizes) -> onnxruntime.InferenceSession:
+            session = opened_session(model, cuda_options(shape, captures), [_provider(captures)])
+            if session.get_providers()[0] != "CUDAExecutionProvider":
+                raise EngineUnfit("onnx_cuda: ONNX Runtime could not start CUDA; look at its log")
+            return session
 
-        Raises
-        ------
-        EngineFailed
-            The inputs fit no shape, or the run itself failed.
-        """
-        return answered_in_pieces(self._answered, inputs, self.input_axes, self._shapes)
-
-    def _answered(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
-        sizes, shape = shape_for(self.name, inputs, self.input_axes, self._shapes)
-        session = self._shaped[tuple(shape.values())]
-        try:
-            with self._asking:
-                outputs = session.run(inputs)
-        except Exception as error:  # the library has no error class that is its own for all of them
-            raise EngineFailed(f"{self.name}: {first_line(error)}") from error
-        return cut(outputs, self.output_axes, sizes)
-
-
-class _ShapedSession:
-    """One session with every axis fixed, and the memory on the card that it reads and writes."""
-
-    def __init__(self, model: bytes, shape: Sizes, input_axes: Axes, output_axes: Axes, captures: bool) -> None:
-        self.shape = shape
-        self._session = opened_session(model, cuda_options(shape, captures), [_provider(captures)])
-        if self._session.get_providers()[0] != "CUDAExecutionProvider":
-            raise EngineUnfit("onnx_cuda: ONNX Runtime could not start CUDA; look at its log")
-        self._binding = self._session.io_binding()
-        self._input_shapes = {name: shape_in(told, shape) for name, told in input_axes.items()}
-        types = {one.name: _DTYPES[one.type] for one in (*self._session.get_inputs(), *self._session.get_outputs())}
-        self._inputs = {name: _on_card(at, types[name]) for name, at in self._input_shapes.items()}
-        self._outputs = {name: _on_card(shape_in(told, shape), types[name]) for name, told in output_axes.items()}
-        for name, value in self._inputs.items():
-            self._binding.bind_ortvalue_input(name, value)
-        for name, value in self._outputs.items():
-            self._binding.bind_ortvalue_output(name, value)
-        for _ in range(_CAPTURE_RUNS):
-            self._run()
-
-    def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        for name, value in self._inputs.items():
-            value.update_inplace(padded_to(inputs[name], self._input_shapes[name]))
-        self._run()
-        # A copy, also where the library gives its own memory away.
-        return {name: np.array(value.numpy()) for name, value in self._outputs.items()}
-
-    def _run(self) -> None:
-        try:
-            self._session.run_with_iobinding(self._binding)
-        except Exception as error:  # as above
-            raise EngineFailed(f"onnx_cuda at {text_of(self.shape)}: {first_line(error)}") from error
+        super().__init__(
+            "onnx_cuda",
+            model,
+            sites=sites,
+            batches=batches,
+            open_session=open_session,
+            device="cuda",
+            stream=_stream(),
+        )
 
 
 def cuda_options(shape: Sizes, captures: bool) -> onnxruntime.SessionOptions:
@@ -138,5 +89,10 @@ def _provider(captures: bool) -> tuple[str, dict[str, str]]:
     }
 
 
-def _on_card(shape: tuple[int, ...], dtype: type) -> onnxruntime.OrtValue:
-    return onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(shape, dtype=dtype), "cuda", 0)
+def _stream() -> CudaStream | None:
+    """For pinned memory; the engine runs without as well, only slower."""
+    try:
+        return CudaStream()
+    except (DoseflowError, AttributeError) as error:
+        log.warning("memory_not_pinned", why=str(error))
+        return None

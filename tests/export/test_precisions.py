@@ -12,6 +12,7 @@ from onnx import TensorProto, numpy_helper  # noqa: E402
 from doseflow.export.eighth_precision import calibration_record, eighth_precision, quantised_products  # noqa: E402
 from doseflow.export.exported_net import exported_net  # noqa: E402
 from doseflow.export.half_precision import half_precision  # noqa: E402
+from doseflow.export.stored_weights import store_small  # noqa: E402
 from doseflow.networks.arrival_net import ArrivalNet  # noqa: E402
 from doseflow.networks.site_value_net import SiteValueNet  # noqa: E402
 from doseflow.serve.onnx_engine import OnnxEngine  # noqa: E402
@@ -80,22 +81,63 @@ def test_int8_is_around_large_products_alone_symmetric_and_by_channel(arrival_ne
     quantised = [node for node in graph.node if node.op_type == "QuantizeLinear"]
     dequantised = [node for node in graph.node if node.op_type == "DequantizeLinear"]
     assert quantised
-    assert all((weights[node.input[2]] == 0).all() for node in (*quantised, *dequantised))
+    assert all((weights[node.input[2]] == 0).all() for node in (*quantised, *dequantised) if len(node.input) > 2)
     assert all(types[node.input[0]] == TensorProto.INT8 for node in dequantised)
-    readers = {node.op_type for node in graph.node for name in node.input if made_by.get(name) in dequantised}
-    assert readers == {"MatMul"}
-    of_weights = [node for node in dequantised if node.input[0] in weights]
-    assert {weights[node.input[1]].shape for node in of_weights} == {
-        (weights[node.input[0]].shape[1],) for node in of_weights
-    }
-    large = [node for node in graph.node if node.op_type == "MatMul" and made_by.get(node.input[1]) in dequantised]
+    rounded = {node.output[0] for node in dequantised if node.input[0] not in weights}
+    readers = [node for node in graph.node if rounded & set(node.input)]
+    assert {node.op_type for node in readers} == {"MatMul"}
+    of_weights = {node.input[1]: made_by[node.input[1]] for node in readers}
+    for node in of_weights.values():
+        assert weights[node.input[0]].size >= 1024
+        assert weights[node.input[1]].shape == (weights[node.input[0]].shape[1],)
+        assert not node.attribute, "by channel, the standard's own axis"
     # Keys and values are made of the sites and of the city with the same weights.
-    assert (
-        len({node.input[1] for node in large})
-        == len(of_weights)
-        == sum(one.dtype == np.int8 and one.ndim == 2 for one in weights.values())
-    )
-    assert all(weights[made_by[node.input[1]].input[0]].size >= 1024 for node in large)
+    net = onnx.load_from_string(model)
+    names = set(quantised_products(net))
+    assert len(of_weights) == len({node.input[1] for node in net.graph.node if node.name in names})
+
+
+def test_the_other_weights_of_an_int8_file_are_stored_small_and_computed_in_fp32(arrival_net):
+    model, example = arrival_net
+    graph, types, made_by = graph_of(eighth_precision(model, [example], keeps_inputs=True))
+    weights = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    scales = {node.input[1] for node in graph.node if node.op_type in ("QuantizeLinear", "DequantizeLinear")}
+    large = {name for name, one in weights.items() if one.dtype == np.float32 and one.size >= 256}
+    assert large == set(), "no matrix is left in FP32"
+    assert max(one.size for name, one in weights.items() if one.dtype == np.float32 and name not in scales) < 32
+    assert {types[name] for node in graph.node if node.op_type == "Cast" for name in node.output} == {TensorProto.FLOAT}
+    inputs = {one.name for one in graph.input}
+    for node in graph.node:
+        if node.op_type == "MatMul" and node.input[0] in inputs:
+            assert types[node.input[0]] == types[node.input[1]] == TensorProto.FLOAT
+            stored = made_by[node.input[1]]
+            assert weights[stored.input[1]].shape == weights[stored.input[0]].shape[:1], "a scale for each feature"
+
+
+def test_a_stored_weight_is_within_half_a_step_of_itself():
+    rng = np.random.default_rng(0)
+    unlike = rng.normal(size=(187, 64)).astype(np.float32) * 10.0 ** rng.integers(-3, 3, (187, 1))
+    unlike[5] = 0.0
+    kept = {"by_feature": unlike.astype(np.float32), "by_channel": rng.normal(size=(64, 7)).astype(np.float32)}
+    kept |= {"vector": rng.normal(size=64).astype(np.float32), "vast": np.full(64, 1e6, np.float32)}
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "by_feature"], ["a"]),
+        onnx.helper.make_node("MatMul", ["a", "by_channel"], ["b"]),
+        onnx.helper.make_node("Add", ["a", "vector"], ["c"]),
+        onnx.helper.make_node("Add", ["a", "vast"], ["d"]),
+    ]
+    told = [onnx.helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", *kept)]
+    weights = [numpy_helper.from_array(array, name) for name, array in kept.items()]
+    graph = onnx.helper.make_graph(nodes, "net", told[:1], told[1:], weights)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    store_small(model)
+    found = OnnxEngine(model.SerializeToString()).run({"x": np.zeros((1, 187), np.float32)})
+    step = np.abs(kept["by_feature"]).max(axis=1, keepdims=True) / 127
+    assert (np.abs(found["by_feature"] - kept["by_feature"]) <= 0.501 * step).all()
+    step = np.abs(kept["by_channel"]).max(axis=0) / 127
+    assert (np.abs(found["by_channel"] - kept["by_channel"]) <= 0.501 * step).all()
+    assert 0 < np.abs(found["vector"] - kept["vector"]).max() <= 2.0**-11 * np.abs(kept["vector"]).max()
+    np.testing.assert_array_equal(found["vast"], kept["vast"], "FP16 has no such number")
 
 
 def test_what_reads_an_input_can_be_left_in_fp32(arrival_net):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from doseflow.bench.figures import Figure
 from doseflow.bench.inference.engine_latency import latency_figures
@@ -13,6 +14,7 @@ from doseflow.bench.inference.process_hop import hop_figures, restart_figures
 from doseflow.errors import EngineUnfit, InputWrong
 from doseflow.ports import Engine
 from doseflow.serve.bundle import Bundle, open_bundle
+from doseflow.serve.cuda_driver import cuda_device
 from doseflow.serve.engine_choice import prove
 from doseflow.serve.engine_kinds import ENGINE_KINDS
 from doseflow.serve.engine_params import BatchParams, EngineParams
@@ -36,6 +38,7 @@ class EngineTrial:
     precision: Precision = "fp32"
     folder: str | None = None
     seconds: float = 10.0
+    gather_milliseconds: float = BatchParams().gather_milliseconds
     parts: tuple[str, ...] = ()
 
 
@@ -62,7 +65,7 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
             figures += latency_figures(bundle, engine, device, trial.precision)
         if "arrivals" in parts:
             say(f"{net}: cities ask {trial.engine}")
-            figures += mixed_arrivals(bundle, engine, ArrivalTrial(seconds=trial.seconds, device=device))
+            figures += mixed_arrivals(bundle, engine, _arrivals(trial, device))
     if "memory" in parts:
         say("memory together and apart")
         figures += memory_figures()
@@ -73,6 +76,21 @@ def engine_figures(trial: EngineTrial, say: Callable[[str], None]) -> list[Figur
         say("restarts")
         figures += restart_figures()
     return figures
+
+
+def engine_facts(trial: EngineTrial) -> dict[str, Any]:
+    """What stands beside the figures in a file of them: the digests of the nets' files, and the card's name."""
+    models = {net: open_bundle(PACKAGED_BUNDLES / net).manifest.digests() for net in NETS}
+    return {"models": models, "card": cuda_device().name if _device_of(trial) == "cuda" else None}
+
+
+def _arrivals(trial: EngineTrial, device: str) -> ArrivalTrial:
+    return ArrivalTrial(
+        seconds=trial.seconds,
+        gather_milliseconds=trial.gather_milliseconds,
+        device=device,
+        precision=trial.precision,
+    )
 
 
 def _device_of(trial: EngineTrial) -> str:

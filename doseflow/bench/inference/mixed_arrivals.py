@@ -1,15 +1,17 @@
 """
 What gathering gains: cities of several sizes ask at random moments, once each run alone and once gathered.
 
-`batching_gain` is how many times more answers a second of the engine's time gives when they are gathered: where both
-ways keep up with the arrivals, nothing else can tell. `served_gain` is the ratio of answers that came in time.
+`capacity_per_second` is how many answers a second of the gathering thread's working time gives: cities laid side by
+side, the run, and answers taken apart, but no waiting. `batching_gain` is its ratio, gathered over one by one, under
+the same arrivals: where both ways keep up with them, nothing else can tell. `served_gain` is the ratio of answers that
+came in time.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +23,7 @@ from doseflow.bench.figures import Figure
 from doseflow.bench.inference.inputs import inputs_of_cities
 from doseflow.errors import EngineFailed
 from doseflow.ports import Engine
+from doseflow.serve.axes import Arrays
 from doseflow.serve.batcher import Batcher
 from doseflow.serve.bundle import Bundle
 from doseflow.serve.city_packing import CityPacking
@@ -37,15 +40,16 @@ class ArrivalTrial:
 
     questions_per_second: float = 200.0
     seconds: float = 10.0
-    gather_milliseconds: float = 20.0
+    gather_milliseconds: float = BatchParams().gather_milliseconds
     deadline_seconds: float = 0.1
     seed: int = 1
     device: str = "cpu"
+    precision: str = "fp32"
 
 
 @dataclass
 class ArrivalOutcome:
-    """Questions answered in time, those that were not, latencies, and the time that the engine ran."""
+    """Questions answered in time, those that were not, latencies, and the time that was worked for all of them."""
 
     answered: int = 0
     missed: int = 0
@@ -56,20 +60,23 @@ class ArrivalOutcome:
     wall_seconds: float = 0.0
 
 
-class _Timed:
-    """The engine, with the time it is busy."""
+class _Uncut:
+    """The engine without deadlines: no run is cut short here; what is late is counted by who asked."""
 
-    def __init__(self, engine: Engine, outcome: ArrivalOutcome) -> None:
-        self.name, self._engine, self._outcome = engine.name, engine, outcome
+    def __init__(self, engine: Engine) -> None:
+        self.name, self._engine = engine.name, engine
+        if hasattr(engine, "run_together"):
+            self.run_together = self._run_together
 
-    def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        began = time.monotonic()
-        # A run is not cut short here: what is late is counted by who asked.
+    def run(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
         with deadline_at(None):
-            outputs = self._engine.run(inputs)
-        self._outcome.busy_seconds += time.monotonic() - began
-        self._outcome.num_runs += 1
-        return outputs
+            return self._engine.run(inputs)
+
+    def _run_together(self, questions: Sequence[Arrays]) -> list[dict[str, NDArray[Any]]]:
+        engine: Any = self._engine
+        with deadline_at(None):
+            answers: list[dict[str, NDArray[Any]]] = engine.run_together(questions)
+            return answers
 
 
 def mixed_arrivals(bundle: Bundle, engine: Engine, trial: ArrivalTrial) -> list[Figure]:
@@ -81,11 +88,12 @@ def mixed_arrivals(bundle: Bundle, engine: Engine, trial: ArrivalTrial) -> list[
     params_gathered = BatchParams(gather_milliseconds=trial.gather_milliseconds)
     gathered = _lived(bundle, engine, questions, trial, params_gathered)
     params: dict[str, Any] = {"net": bundle.manifest.name, "device": trial.device, "engine": engine.name}
-    params |= {"questions_per_second": trial.questions_per_second}
+    params |= {"precision": trial.precision, "questions_per_second": trial.questions_per_second}
+    params |= {"gather_milliseconds": trial.gather_milliseconds}
     figures = [
         figure for name, one in (("alone", alone), ("gathered", gathered)) for figure in _told(name, one, params)
     ]
-    gain = _seconds_each(alone) / _seconds_each(gathered)
+    gain = _capacity(gathered) / _capacity(alone)
     served = _rate(gathered) / _rate(alone) if alone.answered else float("inf")
     target = TARGET_GAIN if trial.device == "cuda" else None
     met = None if target is None else gain >= target
@@ -98,10 +106,17 @@ def mixed_arrivals(bundle: Bundle, engine: Engine, trial: ArrivalTrial) -> list[
 
 
 def _lived(
-    bundle: Bundle, engine: Engine, questions: Sequence[Mapping[str, Any]], trial: ArrivalTrial, params: BatchParams
+    bundle: Bundle, engine: Engine, questions: Sequence[Arrays], trial: ArrivalTrial, params: BatchParams
 ) -> ArrivalOutcome:
     outcome, lock = ArrivalOutcome(), threading.Lock()
-    batcher = Batcher(_Timed(engine, outcome), CityPacking(bundle.model), replace(params, most_waiting_of_city=64))
+
+    def count(num_questions: int, seconds: float, _num_waiting: int) -> None:
+        outcome.busy_seconds += seconds
+        outcome.num_runs += 1
+        outcome.num_questions_run += num_questions
+
+    packing, params = CityPacking(bundle.model), replace(params, most_waiting_of_city=64)
+    batcher = Batcher(_Uncut(engine), packing, params, on_run=count)
     rng = np.random.default_rng(trial.seed)
     num = int(trial.questions_per_second * trial.seconds)
     moments = np.cumsum(rng.exponential(1 / trial.questions_per_second, num))
@@ -126,13 +141,12 @@ def _lived(
             pool.submit(ask, city, began + moment)
     outcome.wall_seconds = time.monotonic() - began
     batcher.close()
-    outcome.num_questions_run = batcher.counts.num_answered
     return outcome
 
 
-def _seconds_each(outcome: ArrivalOutcome) -> float:
+def _capacity(outcome: ArrivalOutcome) -> float:
     # Answers that came too late were work as well.
-    return outcome.busy_seconds / max(outcome.num_questions_run, 1)
+    return outcome.num_questions_run / outcome.busy_seconds if outcome.busy_seconds else float("nan")
 
 
 def _rate(outcome: ArrivalOutcome) -> float:
@@ -147,5 +161,6 @@ def _told(name: str, outcome: ArrivalOutcome, params: dict[str, Any]) -> list[Fi
         Figure("missed_share", outcome.missed / max(num, 1), "1", told, num),
         Figure("latency_p50_milliseconds", float(np.percentile(milliseconds, 50)), "milliseconds", told, num),
         Figure("latency_p99_milliseconds", float(np.percentile(milliseconds, 99)), "milliseconds", told, num),
+        Figure("capacity_per_second", _capacity(outcome), "1/s", told, outcome.num_runs),
         Figure("questions_per_run", outcome.num_questions_run / max(outcome.num_runs, 1), "1", told, outcome.num_runs),
     ]
