@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC
 
 import orjson
 from sqlalchemy import Connection, select, text
 
-from doseflow.domain.audit import AuditEntry, ChainedEntry
+from doseflow.domain.audit import NO_HEAD, AuditEntry, AuditFilter, AuditHead, AuditPage, ChainedEntry
 from doseflow.store.columns import AnyRow, storable
 from doseflow.store.tables import audit_log as table
 from doseflow.store.transactions import Transactions
 
-FIRST_DIGEST = "0" * 64
-"""What stands before the first entry."""
+SCAN_ENTRIES = 2000
+MAX_SCANS = 10
+"""Chunks of entries that one search looks through before it gives what it has and says where to go on."""
 ADVISORY_LOCK = 0x61756474
 """Key under which processes that append to one PostgreSQL database wait for each other."""
 
@@ -32,6 +34,19 @@ class SqlAuditLog:
         with self._transactions.write() as connection:
             return append(connection, entry)
 
+    def head(self) -> AuditHead:
+        """The last entry's number and digest."""
+        with self._transactions.read() as connection:
+            return head_of(connection)
+
+    def search(self, wanted: AuditFilter, after_no: int = 0, limit: int = 1000) -> AuditPage:
+        """
+        Entries that fit, oldest first; a page may hold fewer than `limit` and not be the last.
+
+        What is hashed is looked through, so that nobody is shown a column that the chain does not vouch for.
+        """
+        return _scan(lambda number: self.entries(number, SCAN_ENTRIES), wanted, after_no, limit)
+
     def entries(self, after_no: int = 0, limit: int = 1000) -> list[ChainedEntry]:
         """Entries after a number, oldest first."""
         statement = select(table).where(table.c.entry_no > after_no).order_by(table.c.entry_no).limit(limit)
@@ -39,12 +54,42 @@ class SqlAuditLog:
             return [_chained(row) for row in connection.execute(statement)]
 
 
-def append(connection: Connection, entry: AuditEntry) -> ChainedEntry:
-    """Keep an entry in the transaction of what it tells of: both are kept, or neither."""
+def _scan(read: Callable[[int], list[ChainedEntry]], wanted: AuditFilter, after_no: int, limit: int) -> AuditPage:
+    found: list[ChainedEntry] = []
+    for _ in range(MAX_SCANS):
+        chunk = read(after_no)
+        for one in chunk:
+            after_no = one.entry_no
+            if wanted.takes(one.entry):
+                found.append(one)
+                if len(found) == limit:
+                    return AuditPage(tuple(found), after_no)
+        if len(chunk) < SCAN_ENTRIES:
+            return AuditPage(tuple(found), None)
+    return AuditPage(tuple(found), after_no)
+
+
+def wait_for_turn(connection: Connection) -> None:
+    """
+    Wait until no other transaction appends; the turn lasts until this one ends.
+
+    Who takes locks of other tables before it appends calls this first, so that two of them never wait for each other.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+
+
+def head_of(connection: Connection) -> AuditHead:
+    """The number and the digest of the last entry; 0 and the first digest where there is none."""
     last = connection.execute(_LAST).one_or_none()
-    entry_no, previous = (1, FIRST_DIGEST) if last is None else (last.entry_no + 1, last.digest)
+    return NO_HEAD if last is None else AuditHead(last.entry_no, last.digest)
+
+
+def append(connection: Connection, entry: AuditEntry) -> ChainedEntry:
+    """Keep an entry in the transaction of what it tells of: both are kept, or neither."""
+    wait_for_turn(connection)
+    head = head_of(connection)
+    entry_no, previous = head.entry_no + 1, head.digest
     content = content_bytes(entry)
     digest = digest_after(previous, entry_no, content)
     row = {"entry_no": entry_no, "at": entry.at, "content": content, "previous_digest": previous, "digest": digest}

@@ -10,10 +10,12 @@ from sqlalchemy import Engine
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
+from doseflow.store.command_desk import SqlCommandDesk
 from doseflow.store.connect import make_engine, read_url
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
+from doseflow.store.plan_store import _tell as tell
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.transactions import Transactions
 
@@ -29,6 +31,7 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    desk: SqlCommandDesk
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -79,8 +82,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
+    desk = SqlCommandDesk(transactions, tell)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, desk, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, desk, (checkpointer.close, engine.dispose))

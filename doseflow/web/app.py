@@ -14,13 +14,16 @@ from starlette.middleware import Middleware
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
+    audit,
     commands,
     cycles,
     drift,
     events,
+    handovers,
     health,
     metrics,
     models,
+    order_actions,
     orders,
     plans,
     reports,
@@ -36,7 +39,23 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (
+    health,
+    metrics,
+    reports,
+    sites,
+    anomalies,
+    drift,
+    cycles,
+    plans,
+    orders,
+    order_actions,
+    events,
+    commands,
+    handovers,
+    audit,
+    models,
+)
 
 
 def create_app(

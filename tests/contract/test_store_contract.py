@@ -296,6 +296,7 @@ def test_the_record_of_a_cycle_says_what_it_made(store: Store) -> None:
         "withdrawn": 0,
         "infeasible": {"clashing_rules": ["staff", "seats"], "sentences": ["nobody is left"]},
         "stage_milliseconds": {"state": 1.5, "forecast": 0.5},
+        "audit_head": f"0:{'0' * 64}",
     }
 
 

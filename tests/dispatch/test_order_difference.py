@@ -22,6 +22,7 @@ Make = Callable[..., object]
 def test_the_open_states_are_those_that_are_not_final() -> None:
     assert set(OPEN_STATES) == {
         OrderState.PROPOSED,
+        OrderState.APPROVED,
         OrderState.SENT,
         OrderState.ACKNOWLEDGED,
         OrderState.UNDER_WAY,
