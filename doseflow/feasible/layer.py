@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from doseflow.domain.decisions import Decision
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.plan import Infeasible, Plan, PlannedDecision, Proposal, RepairPath, Violation
 from doseflow.domain.state import CityState
@@ -18,7 +17,6 @@ from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.referee import hard_violations, soft_violations
 from doseflow.feasible.repair import nearest_decisions
-from doseflow.feasible.rules.command import quarantines
 from doseflow.feasible.trimming import trimmed_decisions
 
 MILLISECONDS_PER_SECOND = 1000
@@ -68,8 +66,7 @@ class FeasibleLayer:
         ModelInvalid
             Our own programme was refused by the solver, or the plan by the referee: a defect.
         """
-        lookup = StateLookup(state)
-        asked = Ledger(lookup, forecast, _with_quarantines(lookup, proposal.decisions))
+        asked = Ledger(StateLookup(state), forecast, proposal.decisions)
         found = hard_violations(asked)
         outcome = self._repair(asked, found)
         if isinstance(outcome, Infeasible):
@@ -97,19 +94,10 @@ class FeasibleLayer:
         return self.params.time_limit_milliseconds / MILLISECONDS_PER_SECOND
 
 
-def _with_quarantines(lookup: StateLookup, decisions: Sequence[Decision]) -> Sequence[Decision]:
-    """The proposal with what a recall demands, whether or not the policy knows of recalls."""
-    marks = quarantines(lookup)
-    keys = {decision.key for decision in decisions} if marks else set()
-    missing = [mark for mark in marks if mark.key not in keys]
-    return (*decisions, *missing) if missing else decisions
-
-
 def _trimmed(asked: Ledger) -> _Repaired | Infeasible:
     mandatory = mandatory_decisions(asked.lookup, asked.forecast)
     if isinstance(mandatory, Infeasible):
         return mandatory
-    mandatory = (*mandatory, *quarantines(asked.lookup))
     planned = Ledger(
         asked.lookup, asked.forecast, trimmed_decisions(asked.lookup, asked.forecast, asked.decisions, mandatory)
     )

@@ -151,6 +151,6 @@ def test_afterwards_what_stands_is_the_plan_and_what_sites_have_promised(
     assert {asked(order.decision) for order in (*still, *new)} == planned | promised
     assert not {asked(order.decision) for order in still} & {asked(order.decision) for order in new}
     assert len({order.order_id for order in new}) == len(new)
-    assert {order.state for order in before if order.order_id in withdrawn} <= {"proposed", "sent"}
+    assert {order.state for order in before if order.order_id in withdrawn} <= {"proposed", "approved", "sent"}
     settled = orders_from_difference(plan, [*still, *new], "c2")
     assert settled == ((), ())

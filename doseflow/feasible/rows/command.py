@@ -11,6 +11,7 @@ from doseflow.feasible.rules.command import (
     most_of_override,
     pinned_amount,
     promised_already,
+    quarantines,
 )
 
 UNBOUNDED = float(2**40)
@@ -68,4 +69,11 @@ def overridden(model: NearestModel) -> None:
 
 
 def recall_out_of_use(model: NearestModel) -> None:
-    """What a recall demands is put beside every proposal before it is judged, and no row cuts it."""
+    """Every place where a recalled lot lies is taken out of use whole."""
+    for mark in quarantines(model.ledger.lookup):
+        position = model.ledger.by_key.get(mark.key)
+        if position is None:
+            model.rule_out()
+            continue
+        model.must_order.add(position)
+        model.restrict(position, mark.doses, UNBOUNDED)

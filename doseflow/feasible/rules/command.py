@@ -190,9 +190,12 @@ def quarantines(lookup: StateLookup) -> list[MarkUnusable]:
 
 def _recall_out_of_use(ledger: Ledger) -> Iterator[Finding]:
     for mark in quarantines(ledger.lookup):
-        if mark.key not in ledger.by_key:
-            sentence = f"lot {mark.lot_number} is recalled: {counted(mark.doses, 'dose')} stay in use"
-            yield Finding(mark.site_id, sentence, 1.0, ())
+        position = ledger.by_key.get(mark.key)
+        marked = 0 if position is None else ledger.decisions[position].quantity
+        if marked < mark.doses:
+            left = counted(mark.doses - marked, "dose")
+            sentence = f"lot {mark.lot_number} is recalled: {left} at {mark.site_id} would stay in use"
+            yield Finding(mark.site_id, sentence, 1.0, () if position is None else (position,))
 
 
 def _failed_fridge(ledger: Ledger) -> Iterator[Finding]:
