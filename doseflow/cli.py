@@ -23,6 +23,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from doseflow import __version__
+from doseflow.audit_commands import audit
 from doseflow.backtest.command import look_back
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
@@ -45,6 +46,7 @@ app.add_typer(config, name="config")
 app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
+app.add_typer(audit, name="audit")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from datetime import UTC
+from collections.abc import Callable, Iterator
 
 import orjson
 from sqlalchemy import Connection, select, text
 
 from doseflow.domain.audit import NO_HEAD, AuditEntry, AuditFilter, AuditHead, AuditPage, ChainedEntry
-from doseflow.store.columns import AnyRow, storable
+from doseflow.store.audit_lines import content_bytes, digest_after, line_of
+from doseflow.store.columns import AnyRow
 from doseflow.store.tables import audit_log as table
+from doseflow.store.tables import cycles
 from doseflow.store.transactions import Transactions
 
 SCAN_ENTRIES = 2000
@@ -38,6 +38,28 @@ class SqlAuditLog:
         """The last entry's number and digest."""
         with self._transactions.read() as connection:
             return head_of(connection)
+
+    def lines(self, after_no: int = 0) -> Iterator[bytes]:
+        """Entries after a number as lines of JSON, each with its digests: what `check_lines` can check anywhere."""
+        while chunk := self._rows(after_no):
+            yield from map(line_of, chunk)
+            after_no = chunk[-1].entry_no
+
+    def heads(self) -> list[AuditHead]:
+        """Heads that were kept with cycles, oldest first: entries up to each must still be there."""
+        statement = (
+            select(cycles.c.audit_entry_no, cycles.c.audit_digest)
+            .where(cycles.c.audit_entry_no > 0)
+            .distinct()
+            .order_by(cycles.c.audit_entry_no)
+        )
+        with self._transactions.read() as connection:
+            return [AuditHead(*row) for row in connection.execute(statement)]
+
+    def _rows(self, after_no: int) -> list[AnyRow]:
+        statement = select(table).where(table.c.entry_no > after_no).order_by(table.c.entry_no).limit(SCAN_ENTRIES)
+        with self._transactions.read() as connection:
+            return list(connection.execute(statement))
 
     def search(self, wanted: AuditFilter, after_no: int = 0, limit: int = 1000) -> AuditPage:
         """
@@ -95,24 +117,6 @@ def append(connection: Connection, entry: AuditEntry) -> ChainedEntry:
     row = {"entry_no": entry_no, "at": entry.at, "content": content, "previous_digest": previous, "digest": digest}
     connection.execute(table.insert(), row)
     return ChainedEntry(entry_no, entry, previous, digest)
-
-
-def content_bytes(entry: AuditEntry) -> bytes:
-    """The entry as JSON with sorted keys: what is hashed and what is kept."""
-    value = {
-        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "by": storable(entry.by),
-        "action": entry.action,
-        "subject": storable(entry.subject),
-        "reason": storable(entry.reason),
-        "details": dict(entry.details),
-    }
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def digest_after(previous_digest: str, entry_no: int, content: bytes) -> str:
-    """SHA-256 over the digest before, the number and the content."""
-    return hashlib.sha256(f"{previous_digest}\n{entry_no}\n".encode() + content).hexdigest()
 
 
 def _chained(row: AnyRow) -> ChainedEntry:

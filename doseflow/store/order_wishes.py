@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
@@ -85,7 +86,7 @@ def is_any_overdue(connection: Connection, now: datetime) -> bool:
     return connection.execute(_overdue(now).limit(1)).first() is not None
 
 
-def _overdue(now: datetime) -> Select[tuple[str]]:
+def _overdue(now: datetime) -> Select[Any]:
     return select(table.c.order_id).where(WAITING, table.c.decide_by <= now).order_by(table.c.order_no)
 
 

@@ -166,7 +166,7 @@ def _commitments(values: dict[str, Any]) -> Commitments:
     parts: dict[str, Any] = {
         name: tuple(decision_from_dict(one) for one in values.get(name, ())) for name in _DECISIONS
     }
-    sets = {name: frozenset(values[name]) for name in _SITE_SETS}
+    sets: dict[str, Any] = {name: frozenset(values[name]) for name in _SITE_SETS}
     return Commitments(**parts, **sets, incidents=_incidents(values.get("incidents")))
 
 

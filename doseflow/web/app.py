@@ -26,6 +26,7 @@ from doseflow.web import (
     order_actions,
     orders,
     plans,
+    playbooks,
     reports,
     sites,
 )
@@ -53,6 +54,7 @@ ROUTERS = (
     events,
     commands,
     handovers,
+    playbooks,
     audit,
     models,
 )

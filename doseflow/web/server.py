@@ -12,6 +12,7 @@ import uvicorn
 
 from doseflow.bootstrap import OpenCity
 from doseflow.errors import EnvironmentUnfit
+from doseflow.live.audit_heads import tell_audit_heads
 from doseflow.live.live_city import LiveCity
 from doseflow.live.ticker import forget_old_inputs, run_cycles, run_relay
 from doseflow.settings import Settings
@@ -32,6 +33,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
     beats = [
         asyncio.create_task(run_cycles(opened.live, settings.tick, stop)),
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
+        asyncio.create_task(tell_audit_heads(opened.live, stop)),
         asyncio.create_task(forget_old_inputs(opened.live, settings.store.keep_cycle_inputs_days, stop)),
     ]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))

@@ -1,5 +1,7 @@
 """Approvals, presses that are answered once, hand-over, playbooks, and the audit log's head with each cycle."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -11,7 +13,7 @@ MOMENT = sa.DateTime(timezone=True).with_variant(sa.String(32), "sqlite")
 GROWING_KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def order_columns() -> list[sa.Column]:
+def order_columns() -> "list[sa.Column[Any]]":
     return [
         sa.Column("approval", sa.String(length=20), nullable=False, server_default="automatic"),
         sa.Column("decide_by", MOMENT, nullable=True),
@@ -19,7 +21,7 @@ def order_columns() -> list[sa.Column]:
     ]
 
 
-def cycle_columns() -> list[sa.Column]:
+def cycle_columns() -> "list[sa.Column[Any]]":
     return [
         sa.Column("audit_entry_no", GROWING_KEY, nullable=True),
         sa.Column("audit_digest", sa.String(length=64), nullable=True),
