@@ -172,7 +172,7 @@ def test_an_order_has_its_decision_reasons_and_due_time(doors):
     order = doors.an_order()
     assert {
         "order_id", "cycle_id", "site_id", "expecting_site_id", "kind", "family", "decision", "reason_en", "reason_zh",
-        "state", "created_at", "due_at", "refusal_reason",
+        "state", "created_at", "due_at", "refusal_reason", "approval", "decide_by", "is_waiting",
     } == set(order)  # fmt: skip
     assert order["decision"]["kind"] == order["kind"]
     assert order["reason_en"]
