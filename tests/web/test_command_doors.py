@@ -162,7 +162,8 @@ def test_a_playbook_that_says_too_little_or_too_much_is_refused(officer, body, s
 
 def test_a_flag_in_a_report_suggests_a_playbook_and_starts_none(officer):
     report = officer.played.live_on()[0]
-    value = orjson.loads(report) | {"incidents": ["adverse_event_cluster"]}
+    value = orjson.loads(report)
+    value["surroundings"] = {**value["surroundings"], "incidents": ["adverse_event_cluster"]}
     officer.live.submit(orjson.dumps(value))
     cycle = officer.live.run_cycle()
     listed = officer.get("playbooks")
