@@ -215,18 +215,6 @@ class PlanStore(Protocol):
         An order that a site has begun is late before it is void: its people and doses stay taken.
         """
 
-    def freeze_site(self, site_id: str, now: datetime) -> None:
-        """Leave a site as it is, until `unfreeze_site`; twice is once."""
-
-    def unfreeze_site(self, site_id: str, now: datetime) -> None:
-        """End `freeze_site`."""
-
-    def suspend_site(self, site_id: str, now: datetime) -> None:
-        """Stop vaccination at a site, until `resume_site`; twice is once."""
-
-    def resume_site(self, site_id: str, now: datetime) -> None:
-        """End `suspend_site`."""
-
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, text
 
 from doseflow.domain.city import City
 from doseflow.domain.cycle import Cycle
-from doseflow.domain.decisions import Decision
 from doseflow.domain.orders import Commitments, Order, OrderReceipt, OrderState
 from doseflow.domain.plan import Plan
 from doseflow.domain.report import ReceivedReport
@@ -18,7 +17,6 @@ from doseflow.domain.state import CityState
 from doseflow.errors import CycleNotFound
 from doseflow.store import audit, commands, cycles, orders, outbox, receipts
 from doseflow.store.cities import KeptCities
-from doseflow.store.commands import CommandKind
 from doseflow.store.decision_codec import DecisionIdentity, key_text
 from doseflow.store.plan_digest import plan_digest
 from doseflow.store.plan_json import order_ids_of, plan_bytes
@@ -172,44 +170,10 @@ class SqlPlanStore:
                 outbox.give_up(connection, expired, now)
         return expired
 
-    def freeze_site(self, site_id: str, now: datetime) -> None:
-        """Leave a site as it is, until `unfreeze_site`."""
-        self._set_for_site(CommandKind.FREEZE, site_id, now)
-
-    def unfreeze_site(self, site_id: str, now: datetime) -> None:
-        """End `freeze_site`."""
-        self._lift(CommandKind.FREEZE, site_id, now)
-
-    def suspend_site(self, site_id: str, now: datetime) -> None:
-        """Stop vaccination at a site, until `resume_site`."""
-        self._set_for_site(CommandKind.SUSPEND, site_id, now)
-
-    def resume_site(self, site_id: str, now: datetime) -> None:
-        """End `suspend_site`."""
-        self._lift(CommandKind.SUSPEND, site_id, now)
-
-    def pin(self, decision: Decision, now: datetime) -> None:
-        """Want a decision in every plan, until `unpin`; it replaces a pinned one of the same key."""
-        with self._transactions.write() as connection:
-            commands.pin(connection, decision, now)
-
-    def unpin(self, decision: Decision, now: datetime) -> None:
-        """End `pin`; the quantity does not matter."""
-        with self._transactions.write() as connection:
-            commands.unpin(connection, decision, now)
-
     def forget_inputs_before(self, moment: datetime) -> int:
         """Drop the inputs of cycles that started before a moment: they cannot be replayed any more; how many."""
         with self._transactions.write() as connection:
             return cycles.forget_inputs_before(connection, moment)
-
-    def _set_for_site(self, kind: CommandKind, site_id: str, now: datetime) -> None:
-        with self._transactions.write() as connection:
-            commands.set_for_site(connection, kind, site_id, now)
-
-    def _lift(self, kind: CommandKind, subject: str, now: datetime) -> None:
-        with self._transactions.write() as connection:
-            commands.lift(connection, kind, subject, now)
 
 
 def _save_orders(connection: Connection, cycle: Cycle) -> dict[DecisionIdentity, str]:
