@@ -1,10 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from postgres_server import NoPostgres, postgres_server
+from sqlalchemy import create_engine, text
 from store_samples import START, WHY, make_city, make_cycle
 
 from doseflow.dispatch.order_difference import OPEN_STATES
@@ -14,12 +18,35 @@ from doseflow.domain.decisions import SendWalkIns
 from doseflow.domain.orders import Order, OrderReceipt, OrderState, ReceiptStatus
 from doseflow.domain.playbooks import Playbook, PlaybookKind
 from doseflow.errors import CommandRefused, HandoverNotFound, OrderNotFound, PlaybookNotFound
+from doseflow.store.audit_lines import check_lines
 from doseflow.store.command_desk import SqlCommandDesk
 from doseflow.store.engine import Store
 
 CITY = make_city()
 NOTHING = timedelta(0)
 SOON = START + timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    try:
+        with postgres_server() as url:
+            yield url
+    except NoPostgres as reason:
+        pytest.skip(f"THE COMMAND DESK IS NOT TESTED ON POSTGRESQL HERE: {reason}")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite'}"
+    url: str = request.getfixturevalue("postgres_url")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return url
 
 
 def sending(people: int = 2) -> SendWalkIns:
@@ -221,3 +248,43 @@ def test_what_incidents_lay_on_a_cycle_is_kept_with_its_state(store: Store) -> N
     bound = store.plans.commitments(SOON)
     store.plans.save_cycle(replace(cycle, state=replace(cycle.state, commitments=bound)), [])
     assert store.plans.cycle_inputs("c2")[0].commitments == bound
+
+
+def test_the_same_press_from_many_lines_at_once_is_one_deed(store: Store) -> None:
+    order = save(store, sending())
+    wishes = [OrderWish(order.order_id, OrderAction.APPROVE)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: store.desk.decide_all(wishes, press(key="k"), NOTHING), range(6)))
+    assert all(answer == answers[0] for answer in answers)
+    assert len(store.audit.entries()) == 1
+    assert deliver(store) == ["order"]
+
+
+def test_officers_cycles_and_sites_at_once_neither_block_nor_lose_each_other(store: Store) -> None:
+    cities = [SendWalkIns(f"site-000{one}", f"site-000{other}", 2, 9.0, WHY) for one, other in ((0, 1), (1, 2), (2, 0))]
+    save(store, *cities)
+
+    def officer(number: int) -> int:
+        done = 0
+        for turn in range(8):
+            waiting = [order for order in store.plans.orders() if order.is_waiting]
+            ids = sorted((order.order_id for order in waiting), reverse=number % 2 == 0)
+            wishes = [OrderWish(order_id, OrderAction.APPROVE, "fits") for order_id in ids]
+            answers = store.desk.decide(wishes, press(key=f"{number}-{turn}"), NOTHING) if wishes else []
+            done += sum(answer.state is not None for answer in answers)
+        return done
+
+    def planner() -> int:
+        for turn in range(8):
+            people = [replace(one, people=2 + turn % 3) for one in cities]
+            save(store, *people, name=f"p{turn}")
+        return 0
+
+    with ThreadPoolExecutor(4) as pool:
+        running = [pool.submit(officer, number) for number in range(3)] + [pool.submit(planner)]
+        done = sum(one.result(timeout=60) for one in running)
+    head, wrong = check_lines(store.audit.lines())
+    assert not wrong
+    assert head.entry_no == done
+    approved = [entry for entry in store.audit.entries() if entry.entry.action == "order.approve"]
+    assert len({entry.entry.subject for entry in approved}) == len(approved)
