@@ -75,7 +75,9 @@ def take_stock(state: CityState, orders: StandingOrders) -> Stock:
     budget_left = budget - _of_fridge(lots.fridge_row, fridges.excursion_minutes)
     life = lots.expires_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
     incidents = state.commitments.incidents
-    recalled = np.array([number in incidents.recalled_lots for number in lots.lot_number], dtype=bool)
+    recalled = np.zeros(len(lots.lot_number), dtype=bool)
+    if incidents.recalled_lots:
+        recalled[[number in incidents.recalled_lots for number in lots.lot_number]] = True
     usable = ~(life <= 0) & ~(budget_left <= 0) & ~recalled
     without_cooling, given_up = _said_to_fail(state)
     free = np.maximum(lots.unopened_doses - lots.reserved_doses, 0)

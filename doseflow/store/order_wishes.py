@@ -29,6 +29,8 @@ OWN_NAME = "doseflow"
 """Who did what nobody asked for, in the audit log."""
 ANSWER_CAN_BE_TAKEN_BACK_FOR = timedelta(minutes=10)
 """A rejection or a withdrawal that nobody was told of; what was approved only until it goes out."""
+PRESS_TAKES = timedelta(seconds=2)
+"""From a press to its transaction: what is due within it may be on its way already when the press is kept."""
 _UNDOABLE = (OrderState.APPROVED, OrderState.REFUSED, OrderState.WITHDRAWN)
 
 
@@ -67,11 +69,15 @@ def answer_to(connection: Connection, wish: OrderWish, press: Press, tell: Tell,
 
 
 def settle_waiting(connection: Connection, now: datetime, tell: Tell) -> list[Order]:
-    """Let orders whose time to be answered is over go out or lapse, as their rule says; the orders as they are then."""
+    """
+    Let orders whose time to be answered is over go out or lapse, as their rule says; the orders as they are then.
+
+    What should have gone out long ago, because the service stood still, lapses too.
+    """
     settled = []
     for order_id in connection.execute(_overdue(now)).scalars().all():
         order = read_order(connection, order_id, for_update=True)
-        if order.approval is Approval.GOES_OUT:
+        if order.approval is Approval.GOES_OUT and not _is_stale(order, now):
             after = _sent_off(connection, order, now, tell, timedelta(0), may_be_undone=False)
         else:
             after = replace(order, state=OrderState.EXPIRED)
@@ -79,6 +85,11 @@ def settle_waiting(connection: Connection, now: datetime, tell: Tell) -> list[Or
         write_down(connection, order, after, Press(OWN_NAME, now), "order.settle", "nobody answered in time")
         settled.append(after)
     return settled
+
+
+def _is_stale(order: Order, now: datetime) -> bool:
+    """Whether an order would go out later than it was to be carried out: after a stop nobody wants it as it was."""
+    return order.decide_by is not None and now > order.decide_by + (order.due_at - order.created_at)
 
 
 def is_any_overdue(connection: Connection, now: datetime) -> bool:
@@ -119,7 +130,9 @@ def _withdraw(connection: Connection, order: Order, now: datetime, tell: Tell) -
     if order.state not in WITHDRAWABLE_STATES:
         raise CommandRefused(f"state: must not be promised or over; {order.order_id} is {order.state}")
     after = replace(order, state=OrderState.WITHDRAWN, due_at=_stands_until(order, now))
-    is_secret = order.approval is not Approval.AUTOMATIC and not outbox.has_been_due(connection, order.order_id, now)
+    is_secret = order.approval is not Approval.AUTOMATIC and not outbox.has_been_due(
+        connection, order.order_id, now + PRESS_TAKES
+    )
     set_state(connection, after, now, may_be_undone=is_secret)
     outbox.drop_untold(connection, [order.order_id])
     if not is_secret:
@@ -133,7 +146,7 @@ def _stands_until(order: Order, now: datetime) -> datetime:
 
 
 def _undo(connection: Connection, order: Order, now: datetime) -> Order:
-    is_too_late = order.due_at < now or outbox.has_been_due(connection, order.order_id, now)
+    is_too_late = order.due_at < now or outbox.has_been_due(connection, order.order_id, now + PRESS_TAKES)
     if is_too_late or not _may_be_undone(connection, order):
         raise CommandRefused(f"state: must be answered and not told yet; {order.order_id} is {order.state}")
     if _has_successor(connection, order):

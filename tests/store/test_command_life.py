@@ -23,6 +23,7 @@ from doseflow.store.engine import Store
 from doseflow.store.tables import audit_log, cycle_inputs, cycles, orders, outbox, plans, presses, receipts
 
 UNDO_FOR = timedelta(seconds=30)
+PRESS_TAKES = timedelta(seconds=2)
 MINUTES = 20
 MODES = {
     "site-0000": Approval.AUTOMATIC,
@@ -135,11 +136,12 @@ class CommandLife(RuleBasedStateMachine):
         answerable = max(one.due, self.now + timedelta(minutes=10)) + timedelta(microseconds=1)
         if action == "approve":
             one.state, one.goes_at = "approved", self.now + UNDO_FOR
-            one.due, one.can_undo_until = self.now + UNDO_FOR + timedelta(minutes=30), self.now + UNDO_FOR
+            one.due = self.now + UNDO_FOR + timedelta(minutes=30)
+            one.can_undo_until = self.now + UNDO_FOR - PRESS_TAKES
         elif action == "reject":
             one.state, one.can_undo_until, one.due = "refused", answerable, answerable
         elif action == "withdraw":
-            is_secret = one.goes_at is None or one.goes_at > self.now
+            is_secret = one.goes_at is None or one.goes_at > self.now + PRESS_TAKES
             one.state, one.can_undo_until = "withdrawn", answerable if is_secret else None
             one.due = answerable
         else:
@@ -189,7 +191,7 @@ class CommandLife(RuleBasedStateMachine):
         settled = {order.order_id: order.state.value for order in self.store.desk.settle_waiting(self.now)}
         over = {key: one for key, one in self.orders.items() if one.is_waiting and one.decide_by}
         over = {key: one for key, one in over.items() if one.decide_by <= self.now}
-        assert settled == {key: "approved" if one.approval == "goes_out" else "expired" for key, one in over.items()}
+        assert settled == {key: self.fall_back(one) for key, one in over.items()}
         for key, one in over.items():
             one.state = settled[key]
             if one.state == "approved":
@@ -200,6 +202,11 @@ class CommandLife(RuleBasedStateMachine):
             grace = timedelta(minutes=60 if one.state == "acknowledged" else 0)
             if one.state in OPEN and not one.is_waiting and one.due + grace < self.now:
                 one.state, one.can_undo_until = "expired", None
+
+    def fall_back(self, one: Model) -> str:
+        """What goes out half an hour late or later is stale: that is the time in which it was to be carried out."""
+        is_late = self.now > one.decide_by + timedelta(minutes=30)
+        return "approved" if one.approval == "goes_out" and not is_late else "expired"
 
     @invariant()
     def states_agree(self) -> None:
