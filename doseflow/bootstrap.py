@@ -46,6 +46,7 @@ from doseflow.settings import Settings
 from doseflow.simulate.city_choice import city_from_name
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.store.engine import Store, open_store
+from doseflow.store.retention import Forgotten
 from doseflow.telemetry.metrics import make_metrics
 from doseflow.telemetry.tracing import http_exporter, tracing_to
 from doseflow.units import PERIOD_MINUTES
@@ -98,6 +99,10 @@ class OpenCity:
     gateways: tuple[Gateway, ...]
     settings: Settings
     nets: LiveNets
+
+    def forget_old(self) -> Forgotten:
+        """Let go of what the settings no longer keep; how many rows."""
+        return self.store.retention.forget(self.live.clock.now(), self.settings.store.keep)
 
     def close(self) -> None:
         """End the events, let go of the nets and close the store."""

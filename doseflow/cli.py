@@ -19,7 +19,7 @@ import orjson
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from doseflow import __version__
@@ -30,6 +30,7 @@ from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
 from doseflow.models import models
 from doseflow.panels.command import draw_dashboards
+from doseflow.store_command import store
 from doseflow.telemetry.logs import configure_logs
 from doseflow.train_commands import train
 
@@ -47,6 +48,7 @@ app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
 app.add_typer(audit, name="audit")
+app.add_typer(store, name="store")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)
@@ -301,6 +303,39 @@ def bench_cycle(
     print_figures(figures, out)
     if json_path is not None:
         write_figures(json_path, figures)
+
+
+@bench.command("intake")
+def bench_intake(
+    rate: Annotated[float, typer.Option(min=1, max=1e6, help="Reports a second, sent whether answered or not.")] = 5000,
+    batch: Annotated[list[int] | None, typer.Option(min=1, max=10_000, help="Reports a body; repeat it.")] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=3600)] = 20.0,
+    sites: Annotated[int, typer.Option(min=1, max=5000)] = 200,
+    store: Annotated[str | None, typer.Option(help="An empty database; a SQLite file of its own unless said.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    json_path: JsonPath = None,
+) -> None:
+    """How many reports a second a serving process takes, and how long each body waits."""
+    from doseflow.bench.figures import Figure, write_figures
+    from doseflow.bench.intake import figures_of, measure_intake
+    from doseflow.bench.intake_load import Load
+    from doseflow.bench.tables import print_figures
+
+    _check_writable("--json", json_path)
+    figures: list[Figure] = []
+    for size in batch or [100]:
+        with Progress(console=err, transient=True) as progress:
+            task = progress.add_task(f"{rate:g} reports a second, {size} a body", total=seconds)
+            load = Load(rate, size, seconds, sites, seed)
+            run = measure_intake(load, store, partial(_advance_to, progress, task))
+        figures += figures_of(run)
+    print_figures(figures, out)
+    if json_path is not None:
+        write_figures(json_path, figures)
+
+
+def _advance_to(progress: Progress, task: TaskID, completed: float) -> None:
+    progress.update(task, completed=completed)
 
 
 @bench.command("simulator")

@@ -205,9 +205,6 @@ class PlanStore(Protocol):
             The order cannot go from its state to the receipt's.
         """
 
-    def forget_inputs_before(self, moment: datetime) -> int:
-        """Let go of the inputs of cycles that began before a moment, which cannot be replayed then; how many."""
-
     def expire_orders(self, now: datetime) -> list[str]:
         """
         Move to `expired`: unanswered orders past their due moment, and answered ones an hour past it; their ids.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge, Le, MinLen
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from doseflow.circuit_breaker import BreakerParams
@@ -28,6 +28,7 @@ from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.rules_policy import RulesParams
 from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.release_gates import ReleaseParams
+from doseflow.store.retention import MIN_REPORT_DAYS, KeepParams
 
 DEFAULT_FILE = "doseflow.toml"
 FILE_VARIABLE = "DOSEFLOW_SETTINGS"
@@ -47,13 +48,36 @@ class HttpSettings(BaseModel):
 
 
 class StoreSettings(BaseModel):
-    """Where everything is kept, and for how long the inputs of a cycle stay replayable."""
+    """Where everything is kept, and for how long."""
 
     model_config = _STRICT_SECTION
     url: Annotated[str, MinLen(1)] = "sqlite:///var/doseflow.sqlite"
     """Database; the folder is made when it is missing."""
-    keep_cycle_inputs_days: Annotated[int, Ge(1), Le(3650)] = 14
-    """Days for which a cycle can be replayed; plans, orders and receipts stay."""
+    keep_cycle_inputs_days: Annotated[int, Ge(1), Le(36_500)] = 14
+    """Days for which a cycle can be replayed."""
+    keep_reports_days: Annotated[int, Ge(MIN_REPORT_DAYS), Le(36_500)] = 42
+    """Days for which reports are kept as they came; their arrivals stay, by period of five minutes."""
+    keep_quarantine_days: Annotated[int, Ge(1), Le(36_500)] = 90
+    """Days for which refused reports are kept; of any age only the newest 10,000."""
+    keep_records_days: Annotated[int, Ge(MIN_REPORT_DAYS), Le(36_500)] = 730
+    """Days for which cycles, plans, orders and receipts are kept, at least as long as reports and inputs."""
+
+    @property
+    def keep(self) -> KeepParams:
+        """All of it as the store takes it."""
+        return KeepParams(
+            self.keep_cycle_inputs_days, self.keep_reports_days, self.keep_quarantine_days, self.keep_records_days
+        )
+
+    @model_validator(mode="after")
+    def _records_outlive_what_names_them(self) -> StoreSettings:
+        longest = max(self.keep_cycle_inputs_days, self.keep_reports_days)
+        if self.keep_records_days < longest:
+            raise ValueError(
+                f"keep_records_days: must be at least keep_reports_days and keep_cycle_inputs_days, {longest}, "
+                f"got {self.keep_records_days}"
+            )
+        return self
 
 
 class WebhookSettings(BaseModel):

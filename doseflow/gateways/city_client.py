@@ -61,6 +61,13 @@ class CityClient:
         """Close the connections."""
         self._client.close()
 
+    def answers(self) -> bool:
+        """Whether the city says that it is ready."""
+        try:
+            return self._client.get("/readyz").is_success
+        except httpx.HTTPError:
+            return False
+
     def send_reports(self, reports: Sequence[bytes]) -> SendOutcome:
         """
         Send reports as lists, each report as it is; what is refused of it is counted and not sent again.

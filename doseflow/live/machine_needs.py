@@ -33,6 +33,14 @@ def require_free_port(host: str, port: int) -> None:
             raise EnvironmentUnfit(reason) from error
 
 
+def free_port(host: str = "127.0.0.1") -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
 def require_writable_folder(folder: Path) -> None:
     """
     Make a folder and check that files can be written there.

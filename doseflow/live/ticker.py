@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -78,13 +78,11 @@ async def run_relay(
             log.exception("relay_failed")
 
 
-async def forget_old_inputs(live: LiveCity, keep_days: int, stop: asyncio.Event) -> None:
-    """Once an hour, let go of the inputs of cycles older than `keep_days`, until `stop` is set."""
+async def run_retention(forget: Callable[[], Any], stop: asyncio.Event) -> None:
+    """Once an hour, let go of what is older than it must be kept, until `stop` is set; `forget` says what went."""
     while not await _stopped_within(stop, RETENTION_SECONDS):
         try:
-            before = live.clock.now() - timedelta(days=keep_days)
-            num_forgotten = await asyncio.to_thread(live.plans.forget_inputs_before, before)
-            log.info("cycle_inputs_forgotten", cycles=num_forgotten, before=before.isoformat())
+            log.info("old_things_forgotten", **asdict(await asyncio.to_thread(forget)))
         except Exception:  # the beat is the boundary: keeping too much is no reason to stop
             log.exception("forgetting_failed")
 

@@ -34,6 +34,41 @@ def import_day(connection: Connection, day_on: date, site_ids: Sequence[str], pe
     _IMPORT.run(connection, columns)
 
 
+def keep_day_of_reports(connection: Connection, day: datetime) -> None:
+    """
+    Keep what the reports of one UTC day tell of arrivals as an imported day; what was imported before stands elsewhere.
+
+    The day's first moment tells of the day before: a report speaks of the five minutes before it.
+    """
+    for day_on, by_site in _days_of_reports(connection, day).items():
+        site_ids = sorted(by_site)
+        people = np.full((len(site_ids), PERIODS_PER_DAY), np.nan)
+        known = select(arrival_days.c.site_id, arrival_days.c.people).where(arrival_days.c.day_on == day_on)
+        for site_id, packed in connection.execute(known.where(arrival_days.c.site_id.in_(site_ids))):
+            people[site_ids.index(site_id)] = _unpacked(packed)
+        for row, site_id in enumerate(site_ids):
+            periods, arrived = zip(*by_site[site_id], strict=True)
+            people[row, list(periods)] = arrived
+        import_day(connection, day_on, site_ids, people)
+
+
+def _days_of_reports(connection: Connection, day: datetime) -> dict[date, dict[str, list[tuple[int, int]]]]:
+    """Period and arrivals by day and site, in the order in which later readings win."""
+    table = reports.c
+    statement = (
+        select(table.valid_at, table.site_id, table.arrivals_people)
+        .where(table.valid_at >= day, table.valid_at < day + _DAY, table.arrivals_people.is_not(None))
+        .order_by(table.valid_at, table.report_no)
+    )
+    days: dict[date, dict[str, list[tuple[int, int]]]] = {}
+    for valid_at, site_id, arrived in connection.execute(statement):
+        # A report speaks of the five minutes before it: of the period whose end it is nearest to.
+        end = round((valid_at - day) / _PERIOD)
+        day_on, period = (day.date(), end - 1) if end > 0 else ((day - _DAY).date(), PERIODS_PER_DAY - 1)
+        days.setdefault(day_on, {}).setdefault(site_id, []).append((period, arrived))
+    return days
+
+
 def between(connection: Connection, city: City, start: datetime, end: datetime) -> FloatArray:
     """Arrivals by site and whole period of `start` to `end`, (S, periods), NaN unknown; reports beat imported days."""
     num_periods = max(0, (end - start) // _PERIOD)
@@ -53,7 +88,7 @@ def _fill_from_days(connection: Connection, city: City, start: datetime, people:
         if site_idx is None:
             continue
         first = (datetime.combine(day_on, time(), UTC) - start) // _PERIOD
-        day = np.frombuffer(zlib.decompress(packed), dtype="<f8")
+        day = _unpacked(packed)
         head, tail = max(0, first), min(num_periods, first + PERIODS_PER_DAY)
         people[site_idx, head:tail] = day[head - first : tail - first]
 
@@ -78,3 +113,7 @@ def _fill_from_reports(connection: Connection, city: City, start: datetime, peop
     ends = np.rint((valid_seconds - start.timestamp()) / _PERIOD.total_seconds()).astype(np.int64)
     inside = (ends >= 1) & (ends <= people.shape[1])
     people[site_idx[inside], ends[inside] - 1] = arrived[inside]
+
+
+def _unpacked(packed: bytes) -> FloatArray:
+    return np.frombuffer(zlib.decompress(packed), dtype="<f8")

@@ -17,6 +17,7 @@ from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.plan_store import _tell as tell
 from doseflow.store.reports import SqlReportStore
+from doseflow.store.retention import Retention
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -32,6 +33,7 @@ class Store:
     outbox: SqlOutbox
     audit: SqlAuditLog
     desk: SqlCommandDesk
+    retention: Retention
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -82,9 +84,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
-    desk = SqlCommandDesk(transactions, tell)
+    desk, retention = SqlCommandDesk(transactions, tell), Retention(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, desk, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, desk, retention, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, desk, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, desk, retention, (checkpointer.close, engine.dispose))

@@ -28,8 +28,7 @@ def migrate(transactions: Transactions) -> None:
     EnvironmentUnfit
         A newer doseflow has written the database.
     """
-    config = Config()
-    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    config = _config()
     newest = ScriptDirectory.from_config(config).get_current_head()
     with transactions.read() as connection:
         if _revision(connection) == newest:
@@ -44,6 +43,29 @@ def migrate(transactions: Transactions) -> None:
             raise EnvironmentUnfit(
                 f"store.url: a newer doseflow wrote this database (schema {_revision(connection)}); update doseflow"
             ) from error
+
+
+def require_newest(transactions: Transactions) -> None:
+    """
+    Refuse a database of another schema than this doseflow's; nothing is changed.
+
+    Raises
+    ------
+    EnvironmentUnfit
+    """
+    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    with transactions.read() as connection:
+        found = _revision(connection)
+    if found != newest:
+        raise EnvironmentUnfit(
+            f"store.url: the database has schema {found}, this doseflow {newest}; start `doseflow serve` on it once"
+        )
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    return config
 
 
 def _revision(connection: Connection) -> str | None:

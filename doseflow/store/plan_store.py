@@ -170,11 +170,6 @@ class SqlPlanStore:
                 outbox.give_up(connection, expired, now)
         return expired
 
-    def forget_inputs_before(self, moment: datetime) -> int:
-        """Drop the inputs of cycles that started before a moment: they cannot be replayed any more; how many."""
-        with self._transactions.write() as connection:
-            return cycles.forget_inputs_before(connection, moment)
-
 
 def _save_orders(connection: Connection, cycle: Cycle) -> dict[DecisionIdentity, str]:
     """Withdraw and make the cycle's orders, tell what is told, withdrawals first; ids of the orders made."""

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.report import ReceivedReport, SiteReport
@@ -17,6 +17,7 @@ from doseflow.store import arrivals, quarantine
 from doseflow.store.columns import AnyRow, storable
 from doseflow.store.insert_new import insert_new
 from doseflow.store.many_rows import Column, ManyRows
+from doseflow.store.months import MonthPartitions, month_of
 from doseflow.store.tables import reports as table
 from doseflow.store.transactions import Transactions
 
@@ -27,7 +28,11 @@ _INSERT = ManyRows(lambda connection: insert_new(connection, table))
 _MARK_TAKEN = ManyRows(
     lambda _connection: (
         update(table)
-        .where(table.c.report_id == bindparam("of_report"), table.c.site_id == bindparam("of_site"))
+        .where(
+            table.c.report_id == bindparam("of_report"),
+            table.c.site_id == bindparam("of_site"),
+            table.c.valid_month == bindparam("of_month"),
+        )
         .values(cycle_id=bindparam("cycle"))
     )
 )
@@ -39,6 +44,7 @@ class SqlReportStore:
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
+        self._partitions = MonthPartitions()
 
     def accept(self, reports: Sequence[ReceivedReport], raws: Sequence[bytes]) -> list[bool]:
         """Keep reports in one transaction; for each, whether it is new."""
@@ -46,6 +52,7 @@ class SqlReportStore:
             return []
         columns = _columns(reports, raws)
         with self._transactions.write() as connection:
+            self._partitions.make(connection, set(columns["valid_month"]))
             if _insert_all(connection, columns):
                 return [True] * len(reports)
             return _insert_new_ones(connection, columns)
@@ -89,18 +96,13 @@ class SqlReportStore:
         with self._transactions.read() as connection:
             return _received(connection.execute(statement).all())
 
-    def forget_reports_before(self, moment: datetime) -> int:
-        """Drop reports that a cycle took and that were true before a moment, with their arrivals; how many."""
-        statement = delete(table).where(table.c.valid_at < moment, table.c.cycle_id.is_not(None))
-        with self._transactions.write() as connection:
-            return connection.execute(statement).rowcount
-
 
 def mark_taken(connection: Connection, cycle_id: str, taken: Sequence[ReceivedReport]) -> None:
     """Note which cycle took these reports."""
     columns: dict[str, Column] = {
         "of_report": [received.report.report_id for received in taken],
         "of_site": [received.report.site_id for received in taken],
+        "of_month": [month_of(received.report.valid_at) for received in taken],
         "cycle": [cycle_id] * len(taken),
     }
     _MARK_TAKEN.run(connection, columns)
@@ -120,6 +122,7 @@ def _columns(received: Sequence[ReceivedReport], raws: Sequence[bytes]) -> dict[
         "received_at": [one.received_at for one in received],
         "arrivals_people": [report.arrivals_people for report in reports],
         "raw": raws,
+        "valid_month": [month_of(report.valid_at) for report in reports],
     }
 
 

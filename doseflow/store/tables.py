@@ -92,8 +92,10 @@ reports = Table(
     Column("arrivals_people", Integer),
     Column("cycle_id", ForeignKey("cycles.cycle_id")),
     Column("raw", LargeBinary, nullable=False),
+    # What PostgreSQL partitions by, and so must stand in every key of the table.
+    Column("valid_month", Date, nullable=False),
     # The report's id leads: ids that grow with time keep the pages being written few.
-    UniqueConstraint("report_id", "site_id"),
+    UniqueConstraint("report_id", "site_id", "valid_month"),
     Index("ix_reports_pending", "report_no", sqlite_where=_NOT_TAKEN, postgresql_where=_NOT_TAKEN),
     # Holds all that the arrival history reads, in the order in which later readings win.
     Index("ix_reports_arrivals", "valid_at", "report_no", "site_id", "arrivals_people"),

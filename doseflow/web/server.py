@@ -14,7 +14,7 @@ from doseflow.bootstrap import OpenCity
 from doseflow.errors import EnvironmentUnfit
 from doseflow.live.audit_heads import tell_audit_heads
 from doseflow.live.live_city import LiveCity
-from doseflow.live.ticker import forget_old_inputs, run_cycles, run_relay
+from doseflow.live.ticker import run_cycles, run_relay, run_retention
 from doseflow.settings import Settings
 from doseflow.web.app import create_app
 from doseflow.web.living import WebParams
@@ -34,7 +34,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
         asyncio.create_task(run_cycles(opened.live, settings.tick, stop)),
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
         asyncio.create_task(tell_audit_heads(opened.live, stop)),
-        asyncio.create_task(forget_old_inputs(opened.live, settings.store.keep_cycle_inputs_days, stop)),
+        asyncio.create_task(run_retention(opened.forget_old, stop)),
     ]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))
     try:

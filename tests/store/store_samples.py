@@ -242,3 +242,7 @@ def _assert_same_fields(one: object, other: object, path: str) -> None:
             _assert_same_fields(left, right, f"{where}.")
         else:
             assert left == right, where
+
+
+CITY = make_city()
+"""One city for a whole test, so that what was saved and what comes back can be the same object."""
