@@ -14,6 +14,7 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "order.reject": _COMMAND,
     "order.withdraw": _COMMAND,
     "order.undo": _COMMAND,
+    "order.decide": _COMMAND,
     "order.override": _COMMAND,
     "order.pin": _COMMAND,
     "order.unpin": _COMMAND,
@@ -29,4 +30,4 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "playbook.read": _SEES,
     "audit.read": _READS_LOG,
 }
-"""By the action's name as the audit log has it; an action that is not here is not restricted by this table."""
+"""By the action's name as the audit log has it; what does not stand here nobody may do."""
