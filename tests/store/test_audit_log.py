@@ -1,23 +1,41 @@
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from postgres_server import NoPostgres, postgres_server
 from sqlalchemy import delete, update
 from store_samples import START, make_city, make_cycle
 
 from doseflow.domain.audit import AuditEntry, AuditFilter, AuditHead
 from doseflow.errors import InputWrong
-from doseflow.store.audit_lines import check_lines
+from doseflow.store.audit_lines import check_lines, line_of
 from doseflow.store.engine import Store, open_store
 from doseflow.store.tables import audit_log
 
 EACH = 15
+
+
+def chain_by_hand() -> list[tuple[int, bytes, str, str]]:
+    """A chain as its definition says: SHA-256 over the digest before, the number and the content, a line each."""
+    digest, rows = "0" * 64, []
+    for number in range(1, 4):
+        content = orjson.dumps({"by": "ann", "n": number})
+        after = hashlib.sha256(digest.encode() + b"\n" + str(number).encode() + b"\n" + content).hexdigest()
+        rows.append((number, content, digest, after))
+        digest = after
+    return rows
+
+
+HEAD = AuditHead(3, chain_by_hand()[-1][3])
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +142,25 @@ def test_a_line_says_what_was_done(store: Store) -> None:
 def test_a_line_that_is_no_entry_is_refused_with_its_number(line: bytes) -> None:
     with pytest.raises(InputWrong, match="line 1"):
         check_lines([line])
+
+
+LINES = tuple(
+    line_of(SimpleNamespace(entry_no=number, content=content, previous_digest=before, digest=after))
+    for number, content, before, after in chain_by_hand()
+)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2), st.integers(0, 10_000), st.integers(0, 255))
+def test_any_other_byte_in_an_export_is_noticed(which: int, where: int, byte: int) -> None:
+    line = bytearray(LINES[which])
+    line[where % len(line)] = byte
+    changed = [bytes(line) if idx == which else one for idx, one in enumerate(LINES)]
+    try:
+        _, wrong = check_lines(changed, [HEAD])
+        assert bool(wrong) == (orjson.loads(changed[which]) != orjson.loads(LINES[which]))
+    except InputWrong:
+        pass
 
 
 def test_filters_hold_together_and_pages_go_on_where_the_last_one_ended(store: Store) -> None:
