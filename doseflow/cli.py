@@ -23,6 +23,7 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from doseflow import __version__
+from doseflow.audit_commands import audit
 from doseflow.backtest.command import look_back
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
@@ -46,6 +47,7 @@ app.add_typer(config, name="config")
 app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
+app.add_typer(audit, name="audit")
 app.add_typer(store, name="store")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)

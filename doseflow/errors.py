@@ -10,6 +10,7 @@ Everything doseflow raises on purpose.
     │   │   ├── ReportRepeated     the same report was accepted before
     │   │   └── ReportTooLarge     the body is over the size limit
     │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
+    │   ├── CommandRefused         a person in command asks for what cannot be done now
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
     │   ├── ScenarioWrong          a scenario file breaks its schema
@@ -22,6 +23,8 @@ Everything doseflow raises on purpose.
     │   ├── CycleNotFound
     │   ├── PlanNotFound
     │   ├── OrderNotFound
+    │   ├── HandoverNotFound
+    │   ├── PlaybookNotFound
     │   └── ModelNotFound
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
@@ -102,6 +105,10 @@ class ReceiptRefused(InputWrong):
         super().__init__(f"{field}: {reason}")
 
 
+class CommandRefused(InputWrong):
+    """What a person in command asks for cannot be done as things stand; the text says why."""
+
+
 class SettingsWrong(InputWrong):
     """A setting is unknown, of the wrong type or out of its range."""
 
@@ -148,6 +155,14 @@ class PlanNotFound(NotFound):
 
 class OrderNotFound(NotFound):
     """No order has this id."""
+
+
+class HandoverNotFound(NotFound):
+    """No hand-over has this id."""
+
+
+class PlaybookNotFound(NotFound):
+    """No playbook has this id."""
 
 
 class ModelNotFound(NotFound):

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from doseflow.domain.audit import AuditEntry, ChainedEntry
+from doseflow.domain.audit import AuditEntry, AuditFilter, AuditHead, AuditPage, ChainedEntry
 from doseflow.domain.city import City, FloatArray
+from doseflow.domain.commanding import Handover, OrderWish, Press, WishAnswer
 from doseflow.domain.cycle import Cycle
+from doseflow.domain.decisions import Decision
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.orders import Commitments, Order, OrderReceipt, OrderState
 from doseflow.domain.plan import Infeasible, Plan, Proposal
+from doseflow.domain.playbooks import Playbook
 from doseflow.domain.report import ReceivedReport
 from doseflow.domain.state import CityState
 
@@ -209,18 +212,6 @@ class PlanStore(Protocol):
         An order that a site has begun is late before it is void: its people and doses stay taken.
         """
 
-    def freeze_site(self, site_id: str, now: datetime) -> None:
-        """Leave a site as it is, until `unfreeze_site`; twice is once."""
-
-    def unfreeze_site(self, site_id: str, now: datetime) -> None:
-        """End `freeze_site`."""
-
-    def suspend_site(self, site_id: str, now: datetime) -> None:
-        """Stop vaccination at a site, until `resume_site`; twice is once."""
-
-    def resume_site(self, site_id: str, now: datetime) -> None:
-        """End `suspend_site`."""
-
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
@@ -259,6 +250,98 @@ class AuditLog(Protocol):
 
     def entries(self, after_no: int = 0, limit: int = 1000) -> list[ChainedEntry]:
         """Entries after a number, oldest first."""
+
+    def search(self, wanted: AuditFilter, after_no: int = 0, limit: int = 1000) -> AuditPage:
+        """Entries that fit, oldest first; a page may hold fewer than `limit` and not be the last."""
+
+    def head(self) -> AuditHead:
+        """The last entry's number and digest."""
+
+
+class CommandDesk(Protocol):
+    """
+    What people in command do; each deed is kept together with its entry in the audit log, or not at all.
+
+    Wherever a press carries a client key that was used before, nothing is done and the first answer is given again.
+    """
+
+    def decide(self, wishes: Sequence[OrderWish], press: Press, undo_for: timedelta) -> list[WishAnswer]:
+        """Do each wish, or say why not."""
+
+    def decide_all(self, wishes: Sequence[OrderWish], press: Press, undo_for: timedelta) -> list[WishAnswer]:
+        """
+        Do all wishes, or none; what is approved goes out after `undo_for`.
+
+        Raises
+        ------
+        OrderNotFound, CommandRefused
+        """
+
+    def settle_waiting(self, now: datetime) -> list[Order]:
+        """Let orders that nobody answered in time go out or lapse; the orders as they are then."""
+
+    def override(self, order_id: str, decision: Decision, press: Press) -> Order:
+        """
+        Replace an order by one in another quantity, which every plan keeps while it is open; the new order.
+
+        Raises
+        ------
+        OrderNotFound, CommandRefused
+        """
+
+    def pin_order(self, order_id: str, press: Press) -> Order:
+        """
+        Keep an order's decision in every plan as long as an order for it is open.
+
+        Raises
+        ------
+        OrderNotFound, CommandRefused
+        """
+
+    def unpin_order(self, order_id: str, press: Press) -> Order:
+        """
+        Leave an order's decision to the plans again.
+
+        Raises
+        ------
+        OrderNotFound
+        """
+
+    def command_site(self, command: str, site_id: str, press: Press) -> None:
+        """`freeze`, `unfreeze`, `suspend` or `resume` a site."""
+
+    def hand_over(self, from_officer: str, to_officer: str, note: str, press: Press) -> Handover:
+        """Give the watch to the next officer."""
+
+    def confirm_handover(self, handover_id: int, press: Press) -> Handover:
+        """
+        Take the watch.
+
+        Raises
+        ------
+        HandoverNotFound, CommandRefused
+        """
+
+    def handovers(self, limit: int = 20) -> list[Handover]:
+        """The latest first."""
+
+    def open_items(self) -> dict[str, Any]:
+        """What is open now, ready to be sent as JSON."""
+
+    def start_playbook(self, playbook: Playbook, press: Press) -> Playbook:
+        """Start a playbook; it binds the next plan."""
+
+    def end_playbook(self, playbook_id: str, press: Press) -> Playbook:
+        """
+        End a playbook; one that has ended stays as it is.
+
+        Raises
+        ------
+        PlaybookNotFound
+        """
+
+    def playbooks(self, limit: int = 100) -> list[Playbook]:
+        """The latest first, running and ended."""
 
 
 class Gateway(Protocol):

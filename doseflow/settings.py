@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from doseflow.circuit_breaker import BreakerParams
 from doseflow.dispatch.relay import RelayParams
+from doseflow.domain.approvals import ApprovalParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
@@ -157,6 +158,7 @@ class Settings(BaseSettings):
     learned: LearnedParams = Field(default_factory=LearnedParams)
     feasible: FeasibleParams = Field(default_factory=FeasibleParams)
     relay: RelayParams = Field(default_factory=RelayParams)
+    approvals: ApprovalParams = Field(default_factory=ApprovalParams)
 
     @classmethod
     def settings_customise_sources(

@@ -12,10 +12,10 @@ REFUSAL_BINDS_FOR = timedelta(minutes=60)
 """How long a refused decision must not be asked for again."""
 GIVEN_UP_AFTER = timedelta(minutes=60)
 """An order that a site has answered is given up so long after it was due; assumed."""
-UNANSWERED_STATES = (OrderState.PROPOSED, OrderState.SENT)
+UNANSWERED_STATES = (OrderState.PROPOSED, OrderState.APPROVED, OrderState.SENT)
 WITHDRAWABLE_STATES = tuple(state for state in OrderState if OrderState.WITHDRAWN in NEXT_STATES[state])
-COMMITTING_STATES = (OrderState.SENT, OrderState.ACKNOWLEDGED, OrderState.UNDER_WAY)
-"""States whose orders the next plan is told of."""
+COMMITTING_STATES = (OrderState.APPROVED, OrderState.SENT, OrderState.ACKNOWLEDGED, OrderState.UNDER_WAY)
+"""States whose orders the next plan is told of, beside those that wait for approval."""
 
 
 def check_receipt(receipt: OrderReceipt) -> None:
@@ -40,8 +40,10 @@ def moved_on(order: Order, receipt: OrderReceipt) -> Order:
     ReceiptRefused
         A step that the order cannot take.
     """
+    if order.is_waiting:
+        raise ReceiptRefused("order_id", f"must name an order that was told; {order.order_id} waits for approval")
     # Who answers an order was told of it, even if the outbox does not know yet that its message arrived.
-    told = OrderState.SENT if order.state is OrderState.PROPOSED else order.state
+    told = OrderState.SENT if order.state in {OrderState.PROPOSED, OrderState.APPROVED} else order.state
     wanted = OrderState(receipt.status)
     if wanted not in NEXT_STATES[told]:
         raise ReceiptRefused("status", f"must follow from {order.state}, which the order is, got {wanted}")
@@ -60,7 +62,7 @@ def is_void(order: Order, now: datetime) -> bool:
 
     What a site has begun is late, not void: its people and doses stay taken until it says how it ended.
     """
-    if order.state in FINAL_STATES:
+    if order.state in FINAL_STATES or order.is_waiting:
         return False
     grace = timedelta(0) if order.state in UNANSWERED_STATES else GIVEN_UP_AFTER
     return order.due_at + grace < now

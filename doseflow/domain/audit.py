@@ -35,6 +35,24 @@ class AuditEntry:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+FIRST_DIGEST = "0" * 64
+"""What stands before the first entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHead:
+    """Number and digest of the last entry at some moment: who keeps it elsewhere sees when entries are missing."""
+
+    entry_no: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.entry_no}:{self.digest}"
+
+
+NO_HEAD = AuditHead(0, FIRST_DIGEST)
+
+
 @dataclass(frozen=True, slots=True)
 class ChainedEntry:
     """An entry as kept; `entry_no` counts up from 1 without a gap, the digests chain it to the one before."""
@@ -43,3 +61,32 @@ class ChainedEntry:
     entry: AuditEntry
     previous_digest: str
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries are wanted; None is any. `action` may be the noun alone, such as `order`."""
+
+    by: str | None = None
+    action: str | None = None
+    subject: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+    def takes(self, entry: AuditEntry) -> bool:
+        """Whether an entry is wanted."""
+        return (
+            self.by in {None, entry.by}
+            and self.subject in {None, entry.subject}
+            and (self.action is None or entry.action == self.action or entry.action.startswith(f"{self.action}."))
+            and (self.since is None or entry.at >= self.since)
+            and (self.before is None or entry.at < self.before)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Entries found, oldest first, and the number after which to go on, None at the end of the log."""
+
+    entries: tuple[ChainedEntry, ...]
+    next_after_no: int | None

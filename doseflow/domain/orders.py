@@ -10,13 +10,17 @@ from typing import Annotated, ClassVar
 from annotated_types import MaxLen, MinLen
 from pydantic import AwareDatetime, ConfigDict
 
+from doseflow.domain.approvals import Approval
 from doseflow.domain.decisions import Decision
+from doseflow.domain.playbooks import NO_INCIDENTS, Incidents
 
 
 class OrderState(StrEnum):
     """Life of an order. `done`, `refused`, `expired` and `withdrawn` are final."""
 
     PROPOSED = "proposed"
+    APPROVED = "approved"
+    """By a person, or by time where that is the rule; orders that nobody is asked about skip it."""
     SENT = "sent"
     ACKNOWLEDGED = "acknowledged"
     UNDER_WAY = "under_way"
@@ -31,7 +35,10 @@ BINDING_STATES = frozenset({OrderState.ACKNOWLEDGED, OrderState.UNDER_WAY})
 """States in which a site is carrying the order out: its people, doses and van are taken."""
 
 NEXT_STATES: dict[OrderState, frozenset[OrderState]] = {
-    OrderState.PROPOSED: frozenset({OrderState.SENT, OrderState.WITHDRAWN, OrderState.EXPIRED}),
+    OrderState.PROPOSED: frozenset(
+        {OrderState.APPROVED, OrderState.SENT, OrderState.REFUSED, OrderState.WITHDRAWN, OrderState.EXPIRED}
+    ),
+    OrderState.APPROVED: frozenset({OrderState.SENT, OrderState.WITHDRAWN, OrderState.EXPIRED}),
     OrderState.SENT: frozenset(
         {
             OrderState.ACKNOWLEDGED,
@@ -57,6 +64,7 @@ class Order:
     A decision addressed to the site that must act.
 
     `order_id` is derived from the cycle and the decision's key, so that the same order made twice is one order.
+    `approval` says whether it waits for a person while it is proposed, and `decide_by` until when, None for ever.
     """
 
     order_id: str
@@ -70,6 +78,13 @@ class Order:
     created_at: datetime
     due_at: datetime
     refusal_reason: str = ""
+    approval: Approval = Approval.AUTOMATIC
+    decide_by: datetime | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a person: nobody is told of it, and the plan is made without counting on it."""
+        return self.state is OrderState.PROPOSED and self.approval is not Approval.AUTOMATIC
 
 
 class ReceiptStatus(StrEnum):
@@ -104,7 +119,7 @@ class Commitments:
     under_way
         Decisions begun: what they move has left the giver's report and not reached the receiver's.
     sent
-        Decisions that were sent and not answered; the next plan may keep or withdraw them.
+        Decisions that were sent and not answered, or wait for approval; the next plan may keep or withdraw them.
     refused
         Decisions refused within the last hour: the next plan must not ask for them again.
     pinned
@@ -113,6 +128,10 @@ class Commitments:
         Sites that a person in command wants left as they are.
     suspended_site_ids
         Sites that may not vaccinate: everything there closes, nobody and nothing is sent there.
+    overridden
+        Those pinned decisions whose quantity a person has set: the plan holds no more and no less of them.
+    incidents
+        What running playbooks forbid and allow.
     """
 
     acknowledged: tuple[Decision, ...] = ()
@@ -122,3 +141,5 @@ class Commitments:
     pinned: tuple[Decision, ...] = ()
     frozen_site_ids: frozenset[str] = frozenset()
     suspended_site_ids: frozenset[str] = frozenset()
+    overridden: tuple[Decision, ...] = ()
+    incidents: Incidents = NO_INCIDENTS

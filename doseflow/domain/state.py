@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
+from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
+from doseflow.domain.playbooks import relaxed_limits
 from doseflow.domain.recent_periods import RecentPeriods
 
 
@@ -163,3 +165,8 @@ class CityState:
     changed_epoch_minutes: FloatArray
     source: IntArray
     commitments: Commitments
+
+    @property
+    def limits(self) -> OperatingLimits:
+        """The city's limits as they hold now: those of churn are wider in a surge."""
+        return relaxed_limits(self.city.limits, self.commitments.incidents.surge_factor)

@@ -76,7 +76,7 @@ def _marked(city: City, site_ids: frozenset[str]) -> BoolArray:
 
 
 def _is_fresh(state: CityState, sites: _Sites, feature_class: FeatureClass) -> BoolArray:
-    is_fresh: BoolArray = sites.age_minutes[:, feature_class] <= state.city.limits.max_report_age_minutes
+    is_fresh: BoolArray = sites.age_minutes[:, feature_class] <= state.limits.max_report_age_minutes
     return is_fresh
 
 
@@ -88,7 +88,7 @@ def _latest(cell: IntArray, num_cells: int, moments: FloatArray) -> FloatArray:
 
 
 def _staff_moves(state: CityState, sites: _Sites) -> BoolArray:
-    staff, limits = state.staff, state.city.limits
+    staff, limits = state.staff, state.limits
     num_sites = len(sites.may_act)
     may_go = (staff.people > staff.reserved_people) & (staff.moves_today < limits.max_moves_per_shift)
     cell = (staff.site_idx * NUM_ROLES + staff.role_idx)[may_go]
@@ -152,5 +152,5 @@ def _slot_changes(state: CityState, sites: _Sites) -> BoolArray:
 
 def _walk_ins_sent(state: CityState, sites: _Sites) -> BoolArray:
     has_walk_ins = sites.may_act & state.is_open & (state.walk_in_share > 0)
-    is_near = sites.travel_minutes <= state.city.limits.max_travel_minutes / 2
+    is_near = sites.travel_minutes <= state.limits.max_travel_minutes / 2
     return sites.reaches & is_near & has_walk_ins[:, None]

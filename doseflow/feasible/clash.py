@@ -18,6 +18,7 @@ from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.referee import hard_violations
 from doseflow.feasible.repair import nearest_decisions
 from doseflow.feasible.rule_book import HARD_RULES, RULE_BY_NAME
+from doseflow.feasible.rules.command import quarantines
 from doseflow.feasible.words import phrase
 
 FILTER_SECONDS = 10.0
@@ -29,7 +30,7 @@ NEVER_IDLE = frozenset({"pinned", "whole_vials"})
 def mandatory_decisions(lookup: StateLookup, forecast: ArrivalForecast) -> tuple[Decision, ...] | Infeasible:
     """The least that command's wishes demand, with what rules demand beside them; or the rules that clash."""
     pins = lookup.state.commitments.pinned
-    if not pins and not lookup.suspended:
+    if not pins and not lookup.suspended and not quarantines(lookup):
         return ()
     decisions = nearest_decisions(Ledger(lookup, forecast, ()), (), pins, FILTER_SECONDS)
     return find_clash(lookup, forecast) if isinstance(decisions, NoSolution) else decisions

@@ -193,6 +193,10 @@ def _suspended(facts: Facts) -> tuple[str, str]:
     return f"{facts.here} is suspended", f"{facts.here}已暂停"
 
 
+def _recalled(_facts: Facts) -> tuple[str, str]:
+    return "the lot is recalled: keep it apart, give none of it", "该批次已召回：隔离存放，停止接种"
+
+
 def _earlier_lot(_facts: Facts) -> tuple[str, str]:
     return "this lot expires earlier than one that leaves with it", "该批次比同车调出的批次更早到期"
 
@@ -217,6 +221,7 @@ REASONS: dict[str, Reason] = {
     "early_arrivals": _early_arrivals,
     "pinned": _pinned,
     "suspended": _suspended,
+    "recalled": _recalled,
     "earlier_lot": _earlier_lot,
 }
 """What each code of `Why` says."""

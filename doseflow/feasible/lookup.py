@@ -43,7 +43,7 @@ class StateLookup:
     def __init__(self, state: CityState) -> None:
         self.state = state
         self.city = state.city
-        self.limits = state.city.limits
+        self.limits = state.limits
         self.as_of_minutes = epoch_minutes_from_datetime(state.as_of)
         self._groups: dict[int, dict[tuple[int, int], tuple[int, ...]]] = {}
         self._fridges: dict[int, dict[str, int]] = {}
@@ -193,9 +193,13 @@ class StateLookup:
         excursion = self.state.fridges.excursion_minutes.item(fridge_row)
         return bool(excursion >= self.city.products[lots.product_idx.item(lot_row)].excursion_budget_minutes)
 
+    def is_recalled(self, lot_row: int) -> bool:
+        """Whether a running playbook recalls a lot."""
+        return self.state.lots.lot_number[lot_row] in self.state.commitments.incidents.recalled_lots
+
     def is_usable(self, lot_row: int) -> bool:
         """Whether nothing known speaks against giving a lot."""
-        return not (self.is_expired(lot_row) or self.is_spent(lot_row))
+        return not (self.is_expired(lot_row) or self.is_spent(lot_row) or self.is_recalled(lot_row))
 
     def is_in_band(self, celsius: float, product_idx: int) -> bool:
         """Whether a temperature is known and within a product's storage band."""
@@ -208,9 +212,15 @@ class StateLookup:
         if fridge_row < 0:
             return False
         celsius = fridges.temperature_celsius.item(fridge_row)
-        if fridges.power_on.item(fridge_row) == 0:
+        if fridges.power_on.item(fridge_row) == 0 or self.is_failed(fridge_row):
             return True
         return not math.isnan(celsius) and not self.is_in_band(celsius, product_idx)
+
+    def is_failed(self, fridge_row: int) -> bool:
+        """Whether a running playbook says that a fridge does not cool."""
+        fridges = self.state.fridges
+        site_id = self.site_id(int(fridges.site_idx.item(fridge_row)))
+        return self.state.commitments.incidents.is_failed(site_id, fridges.fridge_id[fridge_row])
 
     def products_in_fridge(self, site_idx: int, fridge_row: int) -> set[int]:
         """Products with at least one dose in a fridge."""

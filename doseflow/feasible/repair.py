@@ -35,8 +35,9 @@ def nearest_decisions(
     without
         Rules to leave out, for finding out which of them clash.
     """
-    # A pin may touch anything, so with pins everything may change.
-    troubled = range(len(proposal.decisions)) if pins else troubled_positions(proposal, found)
+    # A pin may touch anything, and what a recall demands may stand anywhere, so with either everything may change.
+    all_may_change = pins or proposal.lookup.state.commitments.incidents.recalled_lots
+    troubled = range(len(proposal.decisions)) if all_may_change else troubled_positions(proposal, found)
     positions = [position for position in troubled if proposal.counts(position)]
     part = Ledger(proposal.lookup, proposal.forecast, [proposal.decisions[position] for position in positions])
     model = model_of(make_universe(part, pins), without=without)

@@ -13,6 +13,8 @@ from doseflow.feasible.universe import Universe
 ROWS_OF_RULE: dict[str, Callable[[NearestModel], None]] = {
     "suspended_site": command.suspended_site,
     "pinned": command.pinned,
+    "overridden": command.overridden,
+    "recall_out_of_use": command.recall_out_of_use,
     "staff_on_hand": staff.staff_on_hand,
     "staff_qualified": staff.staff_qualified,
     "moves_per_shift": staff.moves_per_shift,

@@ -15,7 +15,7 @@ from doseflow.domain.roles import NUM_ROLES, STAGES
 from doseflow.feasible.distance import asked_quantity
 from doseflow.feasible.entries import TransferEntry
 from doseflow.feasible.ledger import Ledger
-from doseflow.feasible.rules.command import is_target, pinned_amount, promised_already
+from doseflow.feasible.rules.command import is_target, pinned_amount, promised_already, quarantines
 
 
 @dataclass(slots=True)
@@ -67,6 +67,7 @@ def make_universe(proposal: Ledger, pins: Sequence[Decision]) -> Universe:
     ]
     _allow_raising(ledger, choices, raisable)
     _allow_pins(ledger, choices, pins)
+    _allow_quarantines(ledger, choices)
     return Universe(ledger, tuple(choices), tuple(pins))
 
 
@@ -94,7 +95,7 @@ def _with_closings(ledger: Ledger) -> Ledger:
 
 
 def _demanded(ledger: Ledger) -> list[Decision]:
-    """What rules may demand beside the decisions: closings, and lots that must leave first."""
+    """What rules may demand beside the decisions: closings, lots that must leave first, what a recall takes away."""
     lookup = ledger.lookup
     stages = [*ledger.moves_out, *((site, stage) for site in sorted(lookup.suspended) for stage in range(NUM_ROLES))]
     closings = [
@@ -104,7 +105,8 @@ def _demanded(ledger: Ledger) -> list[Decision]:
     ]
     lots = (_sent_along(ledger, entry, row) for entry in ledger.transfers for row in ledger.earlier_lots(entry))
     fresh = {lot.key: lot for lot in lots if lot is not None and lot.key not in ledger.by_key}
-    return [*closings, *fresh.values()]
+    marks = [mark for mark in quarantines(lookup) if mark.key not in ledger.by_key]
+    return [*closings, *fresh.values(), *marks]
 
 
 def _closing(ledger: Ledger, site_idx: int, stage_idx: int, now: int) -> StationChange:
@@ -171,3 +173,11 @@ def _allow_pins(ledger: Ledger, choices: Sequence[Choice], pins: Iterable[Decisi
             choice = choices[position]
             needed = asked_quantity(pin) if is_target(pin) else int(pinned_amount(ledger.lookup, pin))
             choice.upper = max(choice.upper, -(-needed // choice.step))
+
+
+def _allow_quarantines(ledger: Ledger, choices: Sequence[Choice]) -> None:
+    """Let every recalled lot be taken out of use whole."""
+    for mark in quarantines(ledger.lookup):
+        position = ledger.by_key.get(mark.key)
+        if position is not None:
+            choices[position].upper = max(choices[position].upper, mark.doses)

@@ -7,25 +7,29 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 
+from doseflow.dispatch.approval import asked_about
 from doseflow.dispatch.order_difference import OPEN_STATES
+from doseflow.domain.approvals import ApprovalParams
 from doseflow.domain.city import City
+from doseflow.domain.commanding import Press
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.orders import Order, OrderReceipt
 from doseflow.domain.report import ReceivedReport
-from doseflow.errors import ReportRepeated
+from doseflow.errors import CommandRefused, ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
 from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.model_watch import ModelWatch
+from doseflow.live.override_check import objection_to, with_quantity
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
-from doseflow.ports import AuditLog, Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
+from doseflow.ports import AuditLog, Clock, CommandDesk, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.state.arrival_history import ArrivalHistory
 from doseflow.state.unknown import unknown_state
@@ -57,6 +61,8 @@ class LiveCity:
         By net, what judges the release of its models.
     after_cycle
         Called with each cycle once it is stored, one after another; quick, since the next cycle waits for them.
+    approvals
+        Which orders wait for a person before they go out.
     answer_seconds
         Time from a cycle's start in which nets must have answered; None is any.
     why_engines_rest
@@ -76,10 +82,12 @@ class LiveCity:
         plans: PlanStore,
         outbox: Outbox,
         audit: AuditLog,
+        desk: CommandDesk,
         clock: Clock,
         history: ArrivalHistory,
         intake: IntakeParams,
         feed: EventFeed,
+        approvals: ApprovalParams | None = None,
         releases: Mapping[str, ReleaseDesk[Any]] | None = None,
         after_cycle: Sequence[Callable[[Cycle], None]] = (),
         answer_seconds: float | None = None,
@@ -92,6 +100,8 @@ class LiveCity:
         self.plans = plans
         self.outbox = outbox
         self.audit = audit
+        self.desk = desk
+        self.approvals = approvals or ApprovalParams()
         self.clock = clock
         self.feed = feed
         self.releases = releases or {}
@@ -146,6 +156,36 @@ class LiveCity:
         order = self.plans.record_receipt(order_id, receipt)
         self.feed.publish("receipt_recorded", {"order_id": order_id, "state": order.state, "site_id": order.site_id})
         return order
+
+    @property
+    def undo_for(self) -> timedelta:
+        """How long what a person has approved can be undone."""
+        return timedelta(seconds=self.approvals.undo_seconds)
+
+    def override(self, order_id: str, quantity: float, press: Press) -> Order:
+        """
+        Order the same in another quantity, if the referee allows it on the latest plan.
+
+        Raises
+        ------
+        OrderNotFound
+        CommandRefused
+            A rule forbids it, in words; no cycle has run; or the site has promised or ended the order.
+        """
+        decision = with_quantity(self.plans.order(order_id).decision, quantity)
+        if self.latest is None:
+            raise CommandRefused("order_id: must be of a city that has been planned; no cycle has run since the start")
+        objection = objection_to(self.latest, decision)
+        if objection:
+            raise CommandRefused(f"quantity: must be allowed, got {quantity:g}; {objection}")
+        return self.desk.override(order_id, decision, press)
+
+    def settle_approvals(self) -> list[Order]:
+        """Let orders that nobody answered in time go out or lapse, as the approval rules say."""
+        settled = self.desk.settle_waiting(self.clock.now())
+        for order in settled:
+            self.feed.publish("order_decided", {"order_id": order.order_id, "state": order.state, "by": "doseflow"})
+        return settled
 
     def use_history(self, history: ArrivalHistory) -> None:
         """Go on with another arrival history, after past days were imported."""
@@ -215,6 +255,7 @@ class LiveCity:
     def _plan(self, taken: Sequence[ReceivedReport], stopwatch: Stopwatch) -> Cycle:
         as_of = self.clock.now()
         with stopwatch.stage("read"):
+            self.settle_approvals()
             self.plans.expire_orders(as_of)
             self._history.record(taken)
             past_weeks_people = self._history.coming_periods(as_of)
@@ -232,7 +273,8 @@ class LiveCity:
             stopwatch=stopwatch,
         )
         models = {net: desk.slot.standing.as_record() for net, desk in self.releases.items()}
-        cycle = replace(cycle, models=models)
+        asked = asked_about(cycle.new_orders, open_orders, commitments, self.approvals)
+        cycle = replace(cycle, models=models, new_orders=asked)
         with stopwatch.stage("store"):
             self.plans.save_cycle(cycle, taken)
         return cycle

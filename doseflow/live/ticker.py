@@ -72,6 +72,7 @@ async def run_relay(
     """Hand out what is due in the outbox every `relay_seconds` until `stop` is set."""
     while not await _stopped_within(stop, params.relay_seconds):
         try:
+            await asyncio.to_thread(live.settle_approvals)
             await relay_once(live.outbox, gateways, live.clock, relay)
         except Exception:  # the beat is the boundary: the outbox keeps what was not told
             log.exception("relay_failed")

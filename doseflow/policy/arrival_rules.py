@@ -99,7 +99,7 @@ class _LeverDesk:
         worth: WalkInWorth,
     ) -> None:
         state = situation.state
-        limits = state.city.limits
+        limits = state.limits
         self._situation, self._state, self._sites = situation, state, state.city.sites
         self._orders, self._outlook, self._params = situation.orders, outlook, params
         self._spare_doses, self._worth = spare_doses, worth
@@ -257,7 +257,7 @@ class _LeverDesk:
     def _gain_minutes(self, from_idx: int, to_idx: int, travel_minutes: float) -> float:
         """Minutes that a walk-in gains by going there, negative or minus infinity where nobody should."""
         # Lists: this is asked for thousands of pairs, and an array takes as long as ten of a list to give one number.
-        limits = self._state.city.limits
+        limits = self._state.limits
         stays_open = self._open_minutes[to_idx] >= travel_minutes + limits.min_stay_minutes
         is_near = travel_minutes <= limits.max_travel_minutes / 2
         if not (is_near and stays_open and self._can_take[to_idx] and self._can_send[from_idx]):

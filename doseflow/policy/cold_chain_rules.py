@@ -15,6 +15,7 @@ from doseflow.policy.stock import Stock
 from doseflow.policy.stock_room import StockRoom
 from doseflow.units import MINUTES_PER_HOUR
 
+RECALLED = "recalled"
 _ROUNDING_SLACK = 1e-9
 
 
@@ -61,8 +62,11 @@ def unusable_lots(situation: Situation, stock: Stock) -> list[MarkUnusable]:
     state, city = situation.state, situation.state.city
     lots, standing = state.lots, situation.standing
     doses = lots.unopened_doses + lots.open_vial_doses
-    known_place = (lots.fridge_row >= 0) & (standing.alterable & standing.stock_fresh)[lots.site_idx]
+    # A recall holds at a frozen site too, and however old the reading is.
+    may_act = (standing.alterable & standing.stock_fresh)[lots.site_idx] | stock.recalled
+    known_place = (lots.fridge_row >= 0) & may_act
     pinned = situation.orders.pinned_of(MarkUnusable)
+    refused = {decision.key for decision in state.commitments.refused}
     not_again = situation.orders.barred_keys | {pin.key for pin in pinned}
     marks = []
     for row in np.flatnonzero(~stock.usable & (doses > 0) & known_place).tolist():
@@ -74,7 +78,7 @@ def unusable_lots(situation: Situation, stock: Stock) -> list[MarkUnusable]:
             doses=int(doses[row]),
             why=_why_unusable(situation, stock, row),
         )
-        if mark.key not in not_again:
+        if mark.key not in not_again or (stock.recalled[row] and mark.key in refused):
             marks.append(mark)
     return [*pinned, *marks]
 
@@ -109,6 +113,8 @@ def _why_failing(stock: Stock, row: int, minutes_to_loss: float) -> Why:
 
 
 def _why_unusable(situation: Situation, stock: Stock, row: int) -> Why:
+    if stock.recalled[row]:
+        return Why(RECALLED)
     if stock.life_minutes[row] <= 0:
         return Why("expired")
     lots = situation.state.lots
@@ -132,7 +138,8 @@ def _danger(situation: Situation, stock: Stock, params: ColdChainParams) -> tupl
     outside_too_long = outside & (budget_left <= params.act_below_minutes)
     leaving_soon = unpowered & (to_edge <= params.act_before_edge_minutes)
     may_act = standing.alterable & standing.stock_fresh & standing.fridges_fresh
-    in_danger: BoolArray = (outside_too_long | leaving_soon) & stock.usable & (stock.free_doses > 0)
+    must_leave = outside_too_long | leaving_soon | stock.given_up
+    in_danger: BoolArray = must_leave & stock.usable & (stock.free_doses > 0)
     return minutes_to_loss, in_danger & may_act[lots.site_idx]
 
 

@@ -140,7 +140,7 @@ class Exchange:
     def __init__(self, worth: PersonWorth, desk: MoveDesk, params: ExchangeParams) -> None:
         self._worth, self._desk, self._params = worth, desk, params
         state, pairs = desk.situation.state, desk.situation.reach.pairs
-        limits = state.city.limits
+        limits = state.limits
         offers = np.asarray(desk.pool.may_offer.any(axis=1))
         may: BoolArray = (desk.may_receive & worth.may_gain)[pairs.to_idx]
         may &= offers[pairs.from_idx]

@@ -88,7 +88,7 @@ class QueueEffects:
     def _of_stations(self, change: StationChange) -> OrderEffect:
         """Each number of stations within one step of what is open or ordered, with the people who are there."""
         site_idx, stage_idx = self._idx(change.site_id), STAGE_TO_IDX[change.stage]
-        step = self._city.limits.max_station_changes
+        step = self._situation.state.limits.max_station_changes
         possible = self._situation.state.stations_possible[site_idx, stage_idx]
         most = min(change.open_before + step, int(possible) if np.isfinite(possible) else change.open_before + step)
         # More than there are people for saves what so many save.
@@ -124,7 +124,7 @@ class QueueEffects:
         """As many appointments in each of the quarter hours from the next one on, were all of them taken."""
         site_idx, sign = self._idx(slots.site_id), -1 if isinstance(slots, HoldSlots) else 1
         booked = self._situation.state.booked_people[site_idx]
-        limit = self._city.limits.max_slot_change_share * booked
+        limit = self._situation.state.limits.max_slot_change_share * booked
         if sign < 0:
             # Only what nobody has booked yet can be held back.
             limit = np.minimum(limit, usual_slots(self._situation)[site_idx] - booked)

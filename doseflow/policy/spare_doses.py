@@ -18,7 +18,7 @@ def spare_doses(situation: Situation, stock: Stock, forecast: ArrivalForecast) -
 
     Doses in a failing fridge are no stock to rely on; nothing is spare where bookings or the stock are unknown.
     """
-    state, limits = situation.state, situation.state.city.limits
+    state, limits = situation.state, situation.state.limits
     relied_on = stock.usable & ~stock.failing
     held = np.bincount(
         state.lots.site_idx,

@@ -28,7 +28,7 @@ class StaffPool:
     """
 
     def __init__(self, situation: Situation, kept_people: FloatArray | None = None) -> None:
-        state, limits = situation.state, situation.state.city.limits
+        state, limits = situation.state, situation.state.limits
         staff = state.staff
         free = np.maximum(staff.people - staff.reserved_people, 0) * (staff.moves_today < limits.max_moves_per_shift)
         self._free: IntArray = free.astype(np.int64)
@@ -154,7 +154,7 @@ def _spare_people(situation: Situation, kept_people: FloatArray) -> FloatArray:
 def _may_leave(situation: Situation) -> FloatArray:
     """People that may leave a site and role in one cycle, (S, R); the closing of stations is limited too."""
     now_people = situation.heads.now_people
-    share = np.maximum(np.floor(situation.state.city.limits.max_moved_share * now_people + 1e-9), 1.0)
+    share = np.maximum(np.floor(situation.state.limits.max_moved_share * now_people + 1e-9), 1.0)
     unneeded = np.maximum(now_people - np.nan_to_num(situation.state.stations_open), 0.0)
     may_leave: FloatArray = np.minimum(share, unneeded + _closable_stations(situation))
     return may_leave
@@ -163,7 +163,7 @@ def _may_leave(situation: Situation) -> FloatArray:
 def _closable_stations(situation: Situation) -> FloatArray:
     """Stations that this cycle may close, (S, R): none where a change is begun, was refused or the reading is old."""
     city, standing = situation.state.city, situation.standing
-    most = np.where(standing.stations_fresh, float(city.limits.max_station_changes), 0.0)
+    most = np.where(standing.stations_fresh, float(situation.state.limits.max_station_changes), 0.0)
     closable = np.repeat(np.where(standing.suspended, np.inf, most)[:, None], NUM_ROLES, axis=1)
     for kind, *place in situation.orders.barred_keys:
         if kind == DecisionKind.STATION_CHANGE and place[0] in city.site_to_idx:

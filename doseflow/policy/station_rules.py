@@ -24,7 +24,7 @@ def station_changes(
     or its site is suspended: between the two numbers nothing changes.
     """
     state, standing = situation.state, situation.standing
-    now, limits = state.stations_open, state.city.limits
+    now, limits = state.stations_open, state.limits
     people = situation.heads.now_people - _leaving_people(state, moves)
     most = np.minimum(people, _possible_stations(state))
     # A site that vaccinates needs every role: the first vaccination station opens only with a whole team.

@@ -31,7 +31,9 @@ class Stock:
     usable
         Nothing known speaks against giving it.
     failing
-        Its fridge is known to be without power or outside the product's band.
+        Its fridge is known to be without power or outside the product's band, or people say that it does not cool.
+    recalled, given_up
+        A playbook recalls the lot; a playbook says that just this fridge has failed.
     doses_on_hand
         Usable doses of all products, opened vials included; those promised away are not.
     doses_coming
@@ -47,6 +49,8 @@ class Stock:
     budget_left_minutes: FloatArray
     usable: BoolArray
     failing: BoolArray
+    recalled: BoolArray
+    given_up: BoolArray
     doses_on_hand: FloatArray
     doses_coming: FloatArray
 
@@ -70,7 +74,12 @@ def take_stock(state: CityState, orders: StandingOrders) -> Stock:
     excess = np.maximum(np.maximum(low - celsius, celsius - high), 0.0)
     budget_left = budget - _of_fridge(lots.fridge_row, fridges.excursion_minutes)
     life = lots.expires_epoch_minutes - epoch_minutes_from_datetime(state.as_of)
-    usable = ~(life <= 0) & ~(budget_left <= 0)
+    incidents = state.commitments.incidents
+    recalled = np.zeros(len(lots.lot_number), dtype=bool)
+    if incidents.recalled_lots:
+        recalled[[number in incidents.recalled_lots for number in lots.lot_number]] = True
+    usable = ~(life <= 0) & ~(budget_left <= 0) & ~recalled
+    without_cooling, given_up = _said_to_fail(state)
     free = np.maximum(lots.unopened_doses - lots.reserved_doses, 0)
     num_sites = state.city.num_sites
     return Stock(
@@ -82,10 +91,25 @@ def take_stock(state: CityState, orders: StandingOrders) -> Stock:
         excess_celsius=excess,
         budget_left_minutes=budget_left,
         usable=usable,
-        failing=(_of_fridge(lots.fridge_row, fridges.power_on) == 0) | (excess > 0),
+        failing=(_of_fridge(lots.fridge_row, fridges.power_on) == 0) | (excess > 0) | without_cooling,
+        recalled=recalled,
+        given_up=given_up,
         doses_on_hand=np.bincount(lots.site_idx, (free + lots.open_vial_doses) * usable, num_sites).astype(np.float64),
         doses_coming=_doses_coming(state, orders),
     )
+
+
+def _said_to_fail(state: CityState) -> tuple[BoolArray, BoolArray]:
+    """Lots in fridges that playbooks say do not cool, and of those the ones whose very fridge failed, both (lots,)."""
+    incidents, lots, fridges = state.commitments.incidents, state.lots, state.fridges
+    nowhere = np.zeros(len(lots.lot_number), dtype=bool)
+    if not incidents.failed_fridges and not incidents.power_cut_site_ids:
+        return nowhere, nowhere
+    sites = state.city.sites
+    names = [(sites[int(idx)].site_id, one) for idx, one in zip(fridges.site_idx, fridges.fridge_id, strict=True)]
+    failed = np.array([incidents.is_failed(*name) for name in names], dtype=np.float64)
+    named = np.array([name in incidents.failed_fridges for name in names], dtype=np.float64)
+    return _of_fridge(lots.fridge_row, failed) == 1, _of_fridge(lots.fridge_row, named) == 1
 
 
 def _of_fridge(fridge_row: IntArray, column: FloatArray) -> FloatArray:

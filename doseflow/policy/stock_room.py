@@ -206,8 +206,11 @@ class StockRoom:
 
     def _is_safe(self, fridge_row: int, product_idx: int) -> bool:
         fridges, product = self._fridges, self._city.products[product_idx]
+        site_id = self._city.sites[int(fridges.site_idx[fridge_row])].site_id
+        incidents = self._situation.state.commitments.incidents
         return bool(
             fridges.power_on[fridge_row] == 1
+            and not incidents.is_failed(site_id, fridges.fridge_id[fridge_row])
             and product.storage_low_celsius <= fridges.temperature_celsius[fridge_row] <= product.storage_high_celsius
             and not fridges.excursion_minutes[fridge_row] > _SAFE_BUDGET_SHARE * product.excursion_budget_minutes
         )

@@ -8,8 +8,10 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, delete, select, update
 
+from doseflow.domain.audit import AuditHead
 from doseflow.domain.cycle import Cycle
 from doseflow.errors import CycleNotFound, PlanNotFound
+from doseflow.store.audit import head_of
 from doseflow.store.columns import AnyRow
 from doseflow.store.insert_new import insert_new
 from doseflow.store.json_bytes import json_bytes
@@ -22,7 +24,7 @@ CycleRecord = dict[str, Any]
 
 def insert_cycle(connection: Connection, cycle: Cycle, city_digest: str, num_reports: int) -> bool:
     """Keep the record of a cycle; False where it is there already."""
-    plan = cycle.plan
+    plan, head = cycle.plan, head_of(connection)
     total = timedelta(milliseconds=sum(cycle.stage_milliseconds.values()))
     row = {
         "cycle_id": cycle.cycle_id,
@@ -40,6 +42,8 @@ def insert_cycle(connection: Connection, cycle: Cycle, city_digest: str, num_rep
         "plan_digest": plan_digest(plan),
         "infeasible": None if cycle.infeasible is None else json_bytes(cycle.infeasible).decode(),
         "stage_milliseconds": json_bytes(cycle.stage_milliseconds).decode(),
+        "audit_entry_no": head.entry_no,
+        "audit_digest": head.digest,
     }
     statement = insert_new(connection, cycles).returning(cycles.c.cycle_id)
     return connection.execute(statement, row).one_or_none() is not None
@@ -162,4 +166,5 @@ def _record(row: AnyRow) -> CycleRecord:
         "plan_digest": row.plan_digest,
         "infeasible": None if row.infeasible is None else orjson.loads(row.infeasible),
         "stage_milliseconds": orjson.loads(row.stage_milliseconds),
+        "audit_head": None if row.audit_digest is None else str(AuditHead(row.audit_entry_no, row.audit_digest)),
     }

@@ -10,10 +10,12 @@ from sqlalchemy import Engine
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
+from doseflow.store.command_desk import SqlCommandDesk
 from doseflow.store.connect import make_engine, read_url
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
+from doseflow.store.plan_store import _tell as tell
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.retention import Retention
 from doseflow.store.transactions import Transactions
@@ -30,6 +32,7 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    desk: SqlCommandDesk
     retention: Retention
     _resources: tuple[Callable[[], None], ...]
 
@@ -81,9 +84,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
-    retention = Retention(transactions)
+    desk, retention = SqlCommandDesk(transactions, tell), Retention(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, retention, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, desk, retention, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, retention, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, desk, retention, (checkpointer.close, engine.dispose))

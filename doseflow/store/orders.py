@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, literal_column, or_, select, update
+from sqlalchemy import Connection, bindparam, literal_column, not_, or_, select, update
 
 from doseflow.dispatch.order_difference import OPEN_STATES
 from doseflow.dispatch.order_life import (
@@ -17,12 +17,15 @@ from doseflow.dispatch.order_life import (
     UNANSWERED_STATES,
     WITHDRAWABLE_STATES,
 )
+from doseflow.domain.approvals import Approval
 from doseflow.domain.orders import Commitments, Order, OrderState
+from doseflow.domain.playbooks import incidents_of, suspended_by
 from doseflow.errors import OrderNotFound
 from doseflow.store.commands import in_force
 from doseflow.store.decision_codec import DecisionIdentity, decision_from_json, decision_to_json, key_text
 from doseflow.store.insert_new import insert_new
 from doseflow.store.many_rows import Column, ManyRows
+from doseflow.store.playbooks import running_playbooks
 from doseflow.store.tables import orders as table
 
 ORDER_COLUMNS = tuple(table.c[one.name] for one in fields(Order))
@@ -30,11 +33,14 @@ ORDER_COLUMNS = tuple(table.c[one.name] for one in fields(Order))
 
 _DECISION = ORDER_COLUMNS.index(table.c.decision)
 _STATE = ORDER_COLUMNS.index(table.c.state)
-_AS_THEY_ARE = [one.name for one in fields(Order) if one.name not in {"decision", "state"}]
+_APPROVAL = ORDER_COLUMNS.index(table.c.approval)
+_AS_THEY_ARE = [one.name for one in fields(Order) if one.name not in {"decision", "state", "approval"}]
 _OPEN = [state.value for state in OPEN_STATES]
 _WITHDRAWABLE = [state.value for state in WITHDRAWABLE_STATES]
 _UNANSWERED = [state.value for state in UNANSWERED_STATES]
 _BINDING = [state.value for state in COMMITTING_STATES]
+WAITING = (table.c.state == OrderState.PROPOSED.value) & (table.c.approval != Approval.AUTOMATIC.value)
+"""Orders that wait for a person."""
 
 # Statements of every cycle are made once: making one takes longer than running it.
 _INSERT = ManyRows(lambda connection: insert_new(connection, table))
@@ -44,11 +50,19 @@ _WITHDRAW = (
     .values(state=OrderState.WITHDRAWN.value, changed_at=bindparam("now"))
     .returning(table.c.order_no, table.c.order_id, table.c.site_id)
 )
+_WITHDRAW_WAITING = (
+    update(table)
+    .where(table.c.order_id.in_(bindparam("order_ids", expanding=True)), WAITING)
+    .values(state=OrderState.WITHDRAWN.value, changed_at=bindparam("now"))
+    .returning(table.c.order_id)
+)
 _EXPIRE = (
     update(table)
     .where(
         table.c.state.in_(_OPEN),
         table.c.due_at < bindparam("now"),
+        # What waits for a person has its own clock, and no time to be carried out before it is told.
+        not_(WAITING),
         # What a site has begun is late, not void: its people and doses stay taken until it says how it ended.
         or_(table.c.state.in_(_UNANSWERED), table.c.due_at < bindparam("given_up_before")),
     )
@@ -57,7 +71,7 @@ _EXPIRE = (
 )
 _OPEN_IDS = select(table.c.decision_key, table.c.quantity, table.c.order_id).where(table.c.state.in_(_OPEN))
 _DECISIONS = select(table.c.state, table.c.decision).order_by(table.c.order_no)
-_BINDING_NOW = _DECISIONS.where(table.c.state.in_(_BINDING))
+_BINDING_NOW = _DECISIONS.where(or_(table.c.state.in_(_BINDING), WAITING))
 _REFUSED_LATELY = _DECISIONS.where(
     # Literal, as in the partial index; no order is refused later than it is given up, so its due moment finds it.
     table.c.state == literal_column(f"'{OrderState.REFUSED}'"),
@@ -69,6 +83,13 @@ _REFUSED_LATELY = _DECISIONS.where(
 def insert_orders(connection: Connection, orders: Sequence[Order]) -> None:
     """Keep orders; one that is there already stays as it is."""
     _INSERT.run(connection, _columns(orders))
+
+
+def withdraw_waiting(connection: Connection, order_ids: Sequence[str], now: datetime) -> set[str]:
+    """Withdraw those of the orders that wait for approval, of which nobody knows; their ids."""
+    if not order_ids:
+        return set()
+    return set(connection.execute(_WITHDRAW_WAITING, {"order_ids": order_ids, "now": now}).scalars())
 
 
 def withdraw_orders(connection: Connection, order_ids: Sequence[str], now: datetime) -> dict[str, str]:
@@ -120,12 +141,18 @@ def read_order(connection: Connection, order_id: str, *, for_update: bool = Fals
     return order_of_values(row)
 
 
-def set_state(connection: Connection, order: Order, changed_at: datetime) -> None:
-    """Put an order into the state, with the refusal, that it has now."""
+def set_state(connection: Connection, order: Order, changed_at: datetime, *, may_be_undone: bool = False) -> None:
+    """Put an order into the state, with the refusal and the due moment, that it has now."""
     connection.execute(
         update(table)
         .where(table.c.order_id == order.order_id)
-        .values(state=order.state.value, refusal_reason=order.refusal_reason, changed_at=changed_at)
+        .values(
+            state=order.state.value,
+            refusal_reason=order.refusal_reason,
+            due_at=order.due_at,
+            changed_at=changed_at,
+            may_be_undone=int(may_be_undone),
+        )
     )
 
 
@@ -142,15 +169,18 @@ def commitments(connection: Connection, now: datetime) -> Commitments:
     refused = connection.execute(_REFUSED_LATELY, {"since": since, "due_since": since - GIVEN_UP_AFTER}).all()
     for state, decision in (*binding, *refused):
         by_state[state].append(decision_from_json(decision))
-    commands = in_force(connection)
+    commands, running = in_force(connection), running_playbooks(connection)
+    unanswered = (OrderState.PROPOSED, OrderState.APPROVED, OrderState.SENT)
     return Commitments(
         acknowledged=tuple(by_state[OrderState.ACKNOWLEDGED]),
         under_way=tuple(by_state[OrderState.UNDER_WAY]),
-        sent=tuple(by_state[OrderState.SENT]),
+        sent=tuple(decision for state in unanswered for decision in by_state[state]),
         refused=tuple(by_state[OrderState.REFUSED]),
         pinned=commands.pinned,
         frozen_site_ids=commands.frozen_site_ids,
-        suspended_site_ids=commands.suspended_site_ids,
+        suspended_site_ids=commands.suspended_site_ids | suspended_by(running),
+        overridden=commands.overridden,
+        incidents=incidents_of(running),
     )
 
 
@@ -159,6 +189,7 @@ def order_of_values(values: Sequence[Any]) -> Order:
     read = list(values)
     read[_DECISION] = decision_from_json(read[_DECISION])
     read[_STATE] = OrderState(read[_STATE])
+    read[_APPROVAL] = Approval(read[_APPROVAL])
     return Order(*read)
 
 
@@ -169,5 +200,6 @@ def _columns(orders: Sequence[Order]) -> dict[str, Column]:
         "quantity": [float(order.decision.quantity) for order in orders],
         "decision": [decision_to_json(order.decision) for order in orders],
         "state": [order.state.value for order in orders],
+        "approval": [order.approval.value for order in orders],
         "changed_at": columns["created_at"],
     }

@@ -23,6 +23,8 @@ MAX_ERROR_TEXT = 1000
 """Characters kept of what a gateway said when it failed."""
 EXPIRED_UNTOLD = "the order expired before it could be told"
 
+_UNTOLD_STATES = (OrderState.PROPOSED.value, OrderState.APPROVED.value)
+
 ToTell = tuple[str, str, str]
 """Topic, order id, and the site that must be told."""
 
@@ -61,7 +63,7 @@ class SqlOutbox:
             return _read(connection, statement, {"now": now})
 
     def mark_delivered(self, entry_ids: Sequence[int], now: datetime) -> None:
-        """Delivered: an order that was proposed becomes `sent`."""
+        """Delivered: an order that was proposed or approved becomes `sent`."""
         if not entry_ids:
             return
         entries = table.c.entry_id.in_(entry_ids)
@@ -70,7 +72,7 @@ class SqlOutbox:
             connection.execute(update(table).where(entries).values(delivered_at=now))
             connection.execute(
                 update(orders)
-                .where(orders.c.order_id.in_(told), orders.c.state == OrderState.PROPOSED.value)
+                .where(orders.c.order_id.in_(told), orders.c.state.in_(_UNTOLD_STATES))
                 .values(state=OrderState.SENT.value, changed_at=now)
             )
 
@@ -121,6 +123,12 @@ def put(connection: Connection, orders_to_tell: Sequence[ToTell], now: datetime)
         "last_error": [""] * num_entries,
     }
     _PUT.run(connection, columns)
+
+
+def has_been_due(connection: Connection, order_id: str, now: datetime) -> bool:
+    """Whether anything of an order was delivered, or may just be on its way to somebody."""
+    begun = or_(table.c.delivered_at.is_not(None), table.c.attempts > 0, table.c.next_attempt_at <= now)
+    return connection.execute(select(table.c.entry_id).where(table.c.order_id == order_id, begun)).first() is not None
 
 
 def drop_untold(connection: Connection, order_ids: Sequence[str]) -> None:

@@ -10,15 +10,13 @@ from sqlalchemy import Connection, text
 
 from doseflow.domain.city import City
 from doseflow.domain.cycle import Cycle
-from doseflow.domain.decisions import Decision
 from doseflow.domain.orders import Commitments, Order, OrderReceipt, OrderState
 from doseflow.domain.plan import Plan
 from doseflow.domain.report import ReceivedReport
 from doseflow.domain.state import CityState
 from doseflow.errors import CycleNotFound
-from doseflow.store import commands, cycles, orders, outbox, receipts
+from doseflow.store import audit, commands, cycles, orders, outbox, receipts
 from doseflow.store.cities import KeptCities
-from doseflow.store.commands import CommandKind
 from doseflow.store.decision_codec import DecisionIdentity, key_text
 from doseflow.store.plan_digest import plan_digest
 from doseflow.store.plan_json import order_ids_of, plan_bytes
@@ -48,6 +46,7 @@ class SqlPlanStore:
         city_digest = self._cities.keep(cycle.state.city)
         state = encode_state(cycle.state)
         with self._transactions.write() as connection:
+            audit.wait_for_turn(connection)
             if not cycles.insert_cycle(connection, cycle, city_digest, len(taken)):
                 return
             order_ids = _save_orders(connection, cycle)
@@ -171,52 +170,29 @@ class SqlPlanStore:
                 outbox.give_up(connection, expired, now)
         return expired
 
-    def freeze_site(self, site_id: str, now: datetime) -> None:
-        """Leave a site as it is, until `unfreeze_site`."""
-        self._set_for_site(CommandKind.FREEZE, site_id, now)
-
-    def unfreeze_site(self, site_id: str, now: datetime) -> None:
-        """End `freeze_site`."""
-        self._lift(CommandKind.FREEZE, site_id, now)
-
-    def suspend_site(self, site_id: str, now: datetime) -> None:
-        """Stop vaccination at a site, until `resume_site`."""
-        self._set_for_site(CommandKind.SUSPEND, site_id, now)
-
-    def resume_site(self, site_id: str, now: datetime) -> None:
-        """End `suspend_site`."""
-        self._lift(CommandKind.SUSPEND, site_id, now)
-
-    def pin(self, decision: Decision, now: datetime) -> None:
-        """Want a decision in every plan, until `unpin`; it replaces a pinned one of the same key."""
-        with self._transactions.write() as connection:
-            commands.pin(connection, decision, now)
-
-    def unpin(self, decision: Decision, now: datetime) -> None:
-        """End `pin`; the quantity does not matter."""
-        self._lift(CommandKind.PIN, key_text(decision), now)
-
-    def _set_for_site(self, kind: CommandKind, site_id: str, now: datetime) -> None:
-        with self._transactions.write() as connection:
-            commands.set_for_site(connection, kind, site_id, now)
-
-    def _lift(self, kind: CommandKind, subject: str, now: datetime) -> None:
-        with self._transactions.write() as connection:
-            commands.lift(connection, kind, subject, now)
-
 
 def _save_orders(connection: Connection, cycle: Cycle) -> dict[DecisionIdentity, str]:
-    """Withdraw and make the cycle's orders, fill the outbox, withdrawals first; ids of the orders made."""
+    """Withdraw and make the cycle's orders, tell what is told, withdrawals first; ids of the orders made."""
     now = cycle.plan.as_of
+    commands.lift_spent(connection, now)
+    dropped = orders.withdraw_waiting(connection, cycle.withdrawn_order_ids, now)
     withdrawn = orders.withdraw_orders(connection, cycle.withdrawn_order_ids, now)
-    # A site that answered while the plan was made keeps its order, and gets no second one for the same thing.
-    answered = orders.keys_of(connection, [one for one in cycle.withdrawn_order_ids if one not in withdrawn])
+    # A site or a person who answered while the plan was made keeps the order, and gets no second one for the same.
+    answered = orders.keys_of(
+        connection, [one for one in cycle.withdrawn_order_ids if one not in withdrawn and one not in dropped]
+    )
     made = cycle.new_orders
     if answered:
         made = tuple(order for order in made if key_text(order.decision) not in answered)
-        cycles.correct_counts(connection, cycle.cycle_id, len(made), len(withdrawn))
+        cycles.correct_counts(connection, cycle.cycle_id, len(made), len(withdrawn) + len(dropped))
     orders.insert_orders(connection, made)
     outbox.drop_untold(connection, list(withdrawn))
     withdrawals = [(outbox.WITHDRAWAL, order_id, site_id) for order_id, site_id in withdrawn.items()]
-    outbox.put(connection, withdrawals + [(outbox.ORDER, one.order_id, one.site_id) for one in made], now)
+    told = [(outbox.ORDER, one.order_id, one.site_id) for one in made if not one.is_waiting]
+    _tell(connection, withdrawals + told, now)
     return order_ids_of(made)
+
+
+def _tell(connection: Connection, to_tell: Sequence[outbox.ToTell], now: datetime) -> None:
+    """Put what is decided into the outbox, due at `now`: the only way in."""
+    outbox.put(connection, to_tell, now)

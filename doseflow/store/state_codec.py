@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from doseflow.domain.city import City
 from doseflow.domain.orders import Commitments
+from doseflow.domain.playbooks import NO_INCIDENTS, Incidents
 from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
 from doseflow.store.decision_codec import decision_from_dict
@@ -31,7 +32,7 @@ READABLE_CODECS = ("arrays/1", CODEC)
 _TABLES: dict[str, type[Any]] = {"staff": StaffTable, "lots": LotTable, "fridges": FridgeTable, "vans": VanTable}
 _RECENT = "recent"
 _PARTS: dict[str, type[Any]] = _TABLES | {_RECENT: RecentPeriods}
-_DECISIONS = ("acknowledged", "under_way", "sent", "refused", "pinned")
+_DECISIONS = ("acknowledged", "under_way", "sent", "refused", "pinned", "overridden")
 _SITE_SETS = ("frozen_site_ids", "suspended_site_ids")
 _LENGTH_BYTES = 4
 _MAX_SPAN = 2**32 - 2
@@ -161,8 +162,23 @@ def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _commitments(values: dict[str, Any]) -> Commitments:
-    parts: dict[str, Any] = {name: tuple(decision_from_dict(one) for one in values[name]) for name in _DECISIONS}
-    return Commitments(**parts | {name: frozenset(values[name]) for name in _SITE_SETS})
+    # Bytes of an older version hold no overrides and no incidents: there were none.
+    parts: dict[str, Any] = {
+        name: tuple(decision_from_dict(one) for one in values.get(name, ())) for name in _DECISIONS
+    }
+    sets: dict[str, Any] = {name: frozenset(values[name]) for name in _SITE_SETS}
+    return Commitments(**parts, **sets, incidents=_incidents(values.get("incidents")))
+
+
+def _incidents(values: dict[str, Any] | None) -> Incidents:
+    if values is None:
+        return NO_INCIDENTS
+    return Incidents(
+        recalled_lots=frozenset(values["recalled_lots"]),
+        failed_fridges=frozenset((site_id, fridge_id) for site_id, fridge_id in values["failed_fridges"]),
+        power_cut_site_ids=frozenset(values["power_cut_site_ids"]),
+        surge_factor=values["surge_factor"],
+    )
 
 
 def _with_parts(leaves: dict[str, Any], num_sites: int) -> dict[str, Any]:

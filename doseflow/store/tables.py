@@ -62,6 +62,8 @@ cycles = Table(
     Column("plan_digest", String(64), nullable=False),
     Column("infeasible", Text),
     Column("stage_milliseconds", Text, nullable=False),
+    Column("audit_entry_no", GrowingKey),
+    Column("audit_digest", String(64)),
 )
 
 cycle_inputs = Table(
@@ -137,6 +139,9 @@ orders = Table(
     Column("due_at", Moment, nullable=False),
     Column("changed_at", Moment, nullable=False),
     Column("refusal_reason", OutsideText, nullable=False),
+    Column("approval", String(20), nullable=False, server_default="automatic"),
+    Column("decide_by", Moment),
+    Column("may_be_undone", Integer, nullable=False, server_default="0"),
     Index("ix_orders_state", "state", "order_no"),
     Index("ix_orders_refused", "due_at", sqlite_where=_REFUSED, postgresql_where=_REFUSED),
     Index("ix_orders_site", "site_id", "order_no"),
@@ -189,4 +194,38 @@ audit_log = Table(
     Column("content", LargeBinary, nullable=False),
     Column("previous_digest", String(64), nullable=False),
     Column("digest", String(64), nullable=False, unique=True),
+)
+
+presses = Table(
+    "presses",
+    metadata,
+    Column("pressed_by", OutsideText, primary_key=True),
+    Column("client_key", OutsideText, primary_key=True),
+    Column("wish_digest", String(64), nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("pressed_at", Moment, nullable=False),
+)
+
+handovers = Table(
+    "handovers",
+    metadata,
+    Column("handover_id", GrowingKey, primary_key=True),
+    Column("from_officer", OutsideText, nullable=False),
+    Column("to_officer", OutsideText, nullable=False),
+    Column("note", OutsideText, nullable=False),
+    Column("open_items", Text, nullable=False),
+    Column("given_by", OutsideText, nullable=False),
+    Column("given_at", Moment, nullable=False),
+    Column("confirmed_by", OutsideText),
+    Column("confirmed_at", Moment),
+)
+
+playbooks = Table(
+    "playbooks",
+    metadata,
+    Column("playbook_no", GrowingKey, primary_key=True),
+    Column("playbook_id", String(100), nullable=False, unique=True),
+    Column("content", Text, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment),
 )

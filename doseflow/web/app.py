@@ -14,15 +14,19 @@ from starlette.middleware import Middleware
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
+    audit,
     commands,
     cycles,
     drift,
     events,
+    handovers,
     health,
     metrics,
     models,
+    order_actions,
     orders,
     plans,
+    playbooks,
     reports,
     sites,
 )
@@ -36,7 +40,24 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (
+    health,
+    metrics,
+    reports,
+    sites,
+    anomalies,
+    drift,
+    cycles,
+    plans,
+    orders,
+    order_actions,
+    events,
+    commands,
+    handovers,
+    playbooks,
+    audit,
+    models,
+)
 
 
 def create_app(

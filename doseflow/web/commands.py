@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from doseflow.errors import SiteUnknown
+from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
     FOREIGN_ORIGIN,
@@ -19,6 +20,7 @@ from doseflow.web.error_responses import (
 )
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
+from doseflow.web.order_actions import REFUSED, ClientKey, Reason, press_of
 from doseflow.web.sites import require_site
 
 router = APIRouter(prefix="/api/v1", tags=["commands"])
@@ -42,6 +44,8 @@ class CommandedSite(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     site_id: str = Field(min_length=1, max_length=100)
+    reason: Reason
+    client_key: ClientKey = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +61,14 @@ class CommandAnswer:
     "/commands/{command}",
     responses={
         200: {"model": CommandAnswer},
-        **documented(ERROR_TO_PROBLEM[SiteUnknown], MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
+        **documented(ERROR_TO_PROBLEM[SiteUnknown], REFUSED, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
-def post_command(command: Command, site: CommandedSite, living: AskLiving) -> JsonAnswer:
+def post_command(command: Command, site: CommandedSite, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Freeze, unfreeze, suspend or resume a site; saying it twice changes nothing."""
     live = living.live
     require_site(live, site.site_id)
-    obey = {
-        Command.FREEZE: live.plans.freeze_site,
-        Command.UNFREEZE: live.plans.unfreeze_site,
-        Command.SUSPEND: live.plans.suspend_site,
-        Command.RESUME: live.plans.resume_site,
-    }
-    now = live.clock.now()
-    obey[command](site.site_id, now)
+    press = press_of(live, caller, site.reason, site.client_key)
+    live.desk.command_site(command, site.site_id, press)
     live.feed.publish("site_commanded", {"command": command, "site_id": site.site_id})
-    return JsonAnswer(CommandAnswer(command, site.site_id, now))
+    return JsonAnswer(CommandAnswer(command, site.site_id, press.at))

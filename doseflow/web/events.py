@@ -19,7 +19,8 @@ router = APIRouter(prefix="/api/v1", tags=["events"])
 @router.get("/events", response_class=EventSourceResponse, responses=documented())
 async def get_events(living: AskLiving) -> AsyncIterator[ServerSentEvent]:
     """
-    Events: `cycle_completed`, `cycle_failed`, `reports_received`, `receipt_recorded`, `site_commanded`.
+    Events: `cycle_completed`, `cycle_failed`, `reports_received`, `receipt_recorded`, `site_commanded`,
+    `order_decided`, `handover_given`, `playbook_started`, `playbook_ended`.
 
     The first event is `connected`: from then on nothing is missed, so a screen reads everything once when it comes.
     Nothing is replayed after a gap. A comment every 15 seconds keeps the line open; the stream ends when the service

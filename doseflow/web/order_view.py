@@ -30,6 +30,9 @@ class OrderRow:
     created_at: datetime
     due_at: datetime
     refusal_reason: str
+    approval: str
+    decide_by: datetime | None
+    is_waiting: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ def order_row(order: Order) -> OrderRow:
         created_at=order.created_at,
         due_at=order.due_at,
         refusal_reason=order.refusal_reason,
+        approval=order.approval,
+        decide_by=order.decide_by,
+        is_waiting=order.is_waiting,
     )
 
 

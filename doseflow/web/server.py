@@ -12,6 +12,7 @@ import uvicorn
 
 from doseflow.bootstrap import OpenCity
 from doseflow.errors import EnvironmentUnfit
+from doseflow.live.audit_heads import tell_audit_heads
 from doseflow.live.live_city import LiveCity
 from doseflow.live.ticker import run_cycles, run_relay, run_retention
 from doseflow.settings import Settings
@@ -32,6 +33,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
     beats = [
         asyncio.create_task(run_cycles(opened.live, settings.tick, stop)),
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
+        asyncio.create_task(tell_audit_heads(opened.live, stop)),
         asyncio.create_task(run_retention(opened.forget_old, stop)),
     ]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))

@@ -90,3 +90,16 @@ def test_a_value_out_of_its_range_is_one_sentence_that_names_the_whole_key(monke
     with pytest.raises(SettingsWrong) as raised:
         read_settings()
     assert str(raised.value) == said
+
+
+def test_rules_of_approval_are_read_from_the_file_and_a_wrong_one_names_its_key(empty_folder):
+    (empty_folder / "doseflow.toml").write_text(
+        '[[approvals.rules]]\nmode = "goes_out"\nkinds = ["staff_move"]\nminutes = 5\n'
+        '[[approvals.rules]]\nmode = "always_ask"\nfamilies = ["doses"]\nmin_quantity = 200\n'
+    )
+    first, second = read_settings().approvals.rules
+    assert (first.mode, first.kinds, first.minutes) == ("goes_out", ("staff_move",), 5)
+    assert (second.families, second.min_quantity) == (("doses",), 200)
+    (empty_folder / "doseflow.toml").write_text('[[approvals.rules]]\nmode = "lapses"\n')
+    with pytest.raises(SettingsWrong, match="minutes"):
+        read_settings()

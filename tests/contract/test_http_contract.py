@@ -172,7 +172,7 @@ def test_an_order_has_its_decision_reasons_and_due_time(doors):
     order = doors.an_order()
     assert {
         "order_id", "cycle_id", "site_id", "expecting_site_id", "kind", "family", "decision", "reason_en", "reason_zh",
-        "state", "created_at", "due_at", "refusal_reason",
+        "state", "created_at", "due_at", "refusal_reason", "approval", "decide_by", "is_waiting",
     } == set(order)  # fmt: skip
     assert order["decision"]["kind"] == order["kind"]
     assert order["reason_en"]
@@ -251,14 +251,20 @@ def test_commands_hold_from_the_next_cycle_on(doors):
     for command, expected in (
         ("freeze", (True, False)), ("suspend", (True, True)), ("unfreeze", (False, True)), ("resume", (False, False)),
     ):  # fmt: skip
-        assert doors.http.post(f"/api/v1/commands/{command}", json={"site_id": site_id}).status_code == 200
+        assert (
+            doors.http.post(f"/api/v1/commands/{command}", json={"site_id": site_id, "reason": "a drill"}).status_code
+            == 200
+        )
         doors.cycle()
         assert flags() == expected
-    unknown = problem(doors.http.post("/api/v1/commands/freeze", json={"site_id": "nowhere"}))
+    unknown = problem(doors.http.post("/api/v1/commands/freeze", json={"site_id": "nowhere", "reason": "a drill"}))
     assert (unknown["status"], unknown["field"]) == (404, "site_id")
-    wrong = problem(doors.http.post("/api/v1/commands/freeze", json={"site_id": 3}))
+    wrong = problem(doors.http.post("/api/v1/commands/freeze", json={"site_id": 3, "reason": "a drill"}))
     assert (wrong["status"], wrong["field"]) == (422, "site_id")
-    assert problem(doors.http.post("/api/v1/commands/explode", json={"site_id": site_id}))["field"] == "command"
+    assert (
+        problem(doors.http.post("/api/v1/commands/explode", json={"site_id": site_id, "reason": "a drill"}))["field"]
+        == "command"
+    )
 
 
 def changed(**fields):

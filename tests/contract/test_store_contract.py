@@ -33,13 +33,14 @@ from store_samples import (
 )
 
 from doseflow.dispatch.order_difference import OPEN_STATES
+from doseflow.domain.commanding import Press
 from doseflow.domain.decisions import SendWalkIns, StationChange
 from doseflow.domain.orders import Order, OrderReceipt, OrderState, ReceiptStatus
 from doseflow.domain.plan import Infeasible, RepairPath, Violation
 from doseflow.domain.roles import Stage
 from doseflow.errors import CycleNotFound, NotFound, OrderNotFound, PlanNotFound, ReceiptRefused
 from doseflow.ports import Outbox, PlanStore, QuarantinedReport, ReportStore
-from doseflow.store import quarantine
+from doseflow.store import commands, quarantine
 from doseflow.store.engine import Store, open_store
 from doseflow.store.tables import metadata
 
@@ -260,6 +261,7 @@ def test_the_record_of_a_cycle_says_what_it_made(store: Store) -> None:
         "withdrawn": 0,
         "infeasible": {"clashing_rules": ["staff", "seats"], "sentences": ["nobody is left"]},
         "stage_milliseconds": {"state": 1.5, "forecast": 0.5},
+        "audit_head": f"0:{'0' * 64}",
     }
 
 
@@ -457,14 +459,16 @@ def test_a_refusal_dated_by_a_wrong_clock_binds_for_its_hour_and_no_longer(store
 
 
 def test_commands_hold_until_they_are_lifted(store: Store, store_url: str) -> None:
-    plans = store.plans
-    for command in (plans.freeze_site, plans.suspend_site):
-        command("site-0001", START)
-        command("site-0001", START)
-    plans.freeze_site("site-0002", START)
-    plans.pin(station(3), START)
-    plans.pin(station(4, site=1), START)
-    plans.pin(station(5), START)
+    def command(name: str, site_id: str) -> None:
+        store.desk.command_site(name, site_id, Press("ann", START, "a drill"))
+
+    for name in ("freeze", "suspend"):
+        command(name, "site-0001")
+        command(name, "site-0001")
+    command("freeze", "site-0002")
+    with store.plans._transactions.write() as connection:
+        for decision in (station(3), station(4, site=1), station(5)):
+            commands.pin(connection, decision, START)
 
     reopened = open_store(store_url)
     binding = reopened.plans.commitments(START + timedelta(days=1))
@@ -473,15 +477,16 @@ def test_commands_hold_until_they_are_lifted(store: Store, store_url: str) -> No
     assert binding.suspended_site_ids == {"site-0001"}
     assert binding.pinned == (station(4, site=1), station(5))
 
-    plans.unfreeze_site("site-0001", START)
-    plans.resume_site("site-0001", START)
-    plans.resume_site("site-0002", START)
-    plans.unpin(station(99), START)
-    binding = plans.commitments(START)
+    command("unfreeze", "site-0001")
+    command("resume", "site-0001")
+    command("resume", "site-0002")
+    with store.plans._transactions.write() as connection:
+        commands.unpin(connection, station(99), START)
+    binding = store.plans.commitments(START)
     assert (binding.frozen_site_ids, binding.suspended_site_ids) == ({"site-0002"}, set())
     assert binding.pinned == (station(4, site=1),)
-    plans.suspend_site("site-0001", START)
-    assert plans.commitments(START).suspended_site_ids == {"site-0001"}
+    command("suspend", "site-0001")
+    assert store.plans.commitments(START).suspended_site_ids == {"site-0001"}
 
 
 # The difference of two plans, and the outbox

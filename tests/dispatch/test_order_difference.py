@@ -22,6 +22,7 @@ Make = Callable[..., object]
 def test_the_open_states_are_those_that_are_not_final() -> None:
     assert set(OPEN_STATES) == {
         OrderState.PROPOSED,
+        OrderState.APPROVED,
         OrderState.SENT,
         OrderState.ACKNOWLEDGED,
         OrderState.UNDER_WAY,
@@ -150,6 +151,6 @@ def test_afterwards_what_stands_is_the_plan_and_what_sites_have_promised(
     assert {asked(order.decision) for order in (*still, *new)} == planned | promised
     assert not {asked(order.decision) for order in still} & {asked(order.decision) for order in new}
     assert len({order.order_id for order in new}) == len(new)
-    assert {order.state for order in before if order.order_id in withdrawn} <= {"proposed", "sent"}
+    assert {order.state for order in before if order.order_id in withdrawn} <= {"proposed", "approved", "sent"}
     settled = orders_from_difference(plan, [*still, *new], "c2")
     assert settled == ((), ())

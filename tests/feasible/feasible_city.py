@@ -30,6 +30,7 @@ from doseflow.domain.feature_classes import NUM_FEATURE_CLASSES
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
+from doseflow.domain.playbooks import Incidents
 from doseflow.domain.products import VaccineProduct
 from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.roles import ROLES, STAGES
@@ -362,6 +363,21 @@ def random_commitments(rng: np.random.Generator, state: CityState, *, pins: bool
         pinned=tuple(some[6:8]) if pins else (),
         frozen_site_ids=frozenset(one for one in ids if rng.random() < 0.1),
         suspended_site_ids=frozenset(one for one in ids if rng.random() < 0.1),
+        overridden=tuple(some[6:7]) if pins else (),
+        incidents=random_incidents(rng, state),
+    )
+
+
+def random_incidents(rng: np.random.Generator, state: CityState) -> Incidents:
+    """Now and then a recalled lot, a failed fridge, a site without power, a surge."""
+    ids = [site.site_id for site in state.city.sites]
+    fridges = [(site.site_id, fridge.fridge_id) for site in state.city.sites for fridge in site.fridges]
+    lots = sorted(set(state.lots.lot_number))
+    return Incidents(
+        recalled_lots=frozenset(one for one in lots if rng.random() < 0.1),
+        failed_fridges=frozenset(one for one in fridges if rng.random() < 0.05),
+        power_cut_site_ids=frozenset(one for one in ids if rng.random() < 0.05),
+        surge_factor=1.5 if rng.random() < 0.2 else 1.0,
     )
 
 

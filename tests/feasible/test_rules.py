@@ -33,6 +33,7 @@ from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
 from doseflow.domain.plan import Proposal, RepairPath
+from doseflow.domain.playbooks import Incidents
 from doseflow.feasible.layer import FeasibleLayer, FeasibleParams
 from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
@@ -57,6 +58,27 @@ def with_array(name, where, value, state=TIDY):
 
 def nobody_booked(state=TIDY):
     return replace(state, booked_people=np.zeros_like(state.booked_people))
+
+
+def recalling(*lots):
+    return told(incidents=Incidents(recalled_lots=frozenset(lots)))
+
+
+def out_of_use(lot):
+    """Every place of the tidy city where the lot lies, taken out of use."""
+    lots, names = TIDY.lots, TIDY.fridges.fridge_id
+    rows = [row for row, number in enumerate(lots.lot_number) if number == lot]
+    return [
+        mark(int(lots.site_idx[row]), lot, _doses(row), names[int(lots.fridge_row[row])], _product(row)) for row in rows
+    ]
+
+
+def _doses(row):
+    return int(TIDY.lots.unopened_doses[row] + TIDY.lots.open_vial_doses[row])
+
+
+def _product(row):
+    return TIDY.city.products[int(TIDY.lots.product_idx[row])].product_id
 
 
 LOT_EARLY, LOT_LATE, LOT_ICE = 0, 1, 2
@@ -114,6 +136,31 @@ CASES = {
         (told(pinned=(move(people=2),)), [move(people=1)], [move(people=3)]),
         (told(pinned=(stations(after=5),)), [stations(after=6)], [stations(after=5)]),
         (told(pinned=(set_point(celsius=4.0),)), [set_point(celsius=5.0)], [set_point(celsius=4.0)]),
+    ],
+    "overridden": [
+        (told(pinned=(move(),), overridden=(move(),)), [move(people=2)], [move(people=1)]),
+        (told(acknowledged=(move(),), pinned=(move(),), overridden=(move(),)), [move(people=1)], [move(to=2)]),
+    ],
+    "recalled_lot": [
+        (recalling("early"), [*out_of_use("early"), fridge_move()], [*out_of_use("early"), fridge_move(lot="late")]),
+    ],
+    "recall_out_of_use": [
+        (recalling("early"), [], out_of_use("early")),
+        (recalling("early"), out_of_use("early")[1:], out_of_use("early")),
+        (recalling("early"), [mark(doses=1), *out_of_use("early")[1:]], out_of_use("early")),
+        (
+            told(frozen_site_ids=frozenset({"s0"}), incidents=Incidents(frozenset({"early"}))),
+            out_of_use("early")[1:],
+            out_of_use("early"),
+        ),
+    ],
+    "failed_fridge": [
+        (
+            told(incidents=Incidents(failed_fridges=frozenset({("s0", "f2")}))),
+            [fridge_move()],
+            [set_point(fridge="f1")],
+        ),
+        (told(incidents=Incidents(power_cut_site_ids=frozenset({"s1"}))), [transfer()], [transfer(to=2)]),
     ],
     "not_refused": [(told(refused=(move(people=3),)), [move()], [move(to=2)])],
     "fresh_readings": [

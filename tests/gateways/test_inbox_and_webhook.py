@@ -87,6 +87,8 @@ def test_an_order_arrives_whole_and_signed(receiver: Receiver) -> None:
         "created_at": "2026-03-02T09:00:00+00:00",
         "due_at": "2026-03-02T09:27:00+00:00",
         "refusal_reason": "",
+        "approval": "automatic",
+        "decide_by": None,
     }
 
 

@@ -18,14 +18,16 @@ def test_a_foreign_host_name_is_refused_even_for_reading(quiet_client, host):
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://[broken"])
 def test_a_page_of_another_origin_may_not_change_anything(client, played, origin):
     site_id = played.city.city.sites[0].site_id
-    answer = client.post("/api/v1/commands/suspend", json={"site_id": site_id}, headers={"origin": origin})
+    answer = client.post(
+        "/api/v1/commands/suspend", json={"site_id": site_id, "reason": "a drill"}, headers={"origin": origin}
+    )
     assert answer.status_code == 403
     assert answer.json()["type"].endswith("foreign-origin")
     assert played.live.plans.commitments(played.clock.now()).suspended_site_ids == frozenset()
 
 
 def test_the_own_page_may_change_and_a_foreign_one_may_only_ask(client, played):
-    site = {"site_id": played.city.city.sites[0].site_id}
+    site = {"site_id": played.city.city.sites[0].site_id, "reason": "a drill"}
     own = client.post("/api/v1/commands/freeze", json=site, headers={"origin": str(client.base_url).rstrip("/")})
     assert own.status_code == 200
     assert client.get("/healthz", headers={"origin": "http://evil.example"}).status_code == 200

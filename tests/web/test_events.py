@@ -68,7 +68,7 @@ def test_reports_and_commands_come_over_the_same_stream(played, client, listener
     client.post("/api/v1/reports", content=played.live_on()[0])
     assert json.loads(listener.wait_for("reports_received")[0]["data"]) == {"accepted": 1, "refused": 0}
     site_id = played.city.city.sites[0].site_id
-    client.post("/api/v1/commands/freeze", json={"site_id": site_id})
+    client.post("/api/v1/commands/freeze", json={"site_id": site_id, "reason": "a drill"})
     told = json.loads(listener.wait_for("site_commanded")[0]["data"])
     assert told == {"command": "freeze", "site_id": site_id}
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from doseflow.domain.decisions import ReleaseSlots, StationChange
 from doseflow.feasible.distance import asked_quantity
 from doseflow.feasible.model import NearestModel
-from doseflow.feasible.rules.command import is_as_pinned_now, is_target, pinned_amount, promised_already
+from doseflow.feasible.rules.command import (
+    is_as_pinned_now,
+    is_target,
+    most_of_override,
+    pinned_amount,
+    promised_already,
+    quarantines,
+)
 
 UNBOUNDED = float(2**40)
 
@@ -50,3 +57,23 @@ def pinned(model: NearestModel) -> None:
             model.restrict(position, asked_quantity(pin), asked_quantity(pin))
         elif not done:
             model.restrict(position, 1, 1)
+
+
+def overridden(model: NearestModel) -> None:
+    """Of an overridden decision no more is ordered than a person said."""
+    lookup = model.ledger.lookup
+    for wish in lookup.state.commitments.overridden:
+        position = model.ledger.by_key.get(wish.key)
+        if position is not None and not is_target(wish):
+            model.restrict(position, 0, most_of_override(lookup, wish))
+
+
+def recall_out_of_use(model: NearestModel) -> None:
+    """Every place where a recalled lot lies is taken out of use whole."""
+    for mark in quarantines(model.ledger.lookup):
+        position = model.ledger.by_key.get(mark.key)
+        if position is None:
+            model.rule_out()
+            continue
+        model.must_order.add(position)
+        model.restrict(position, mark.doses, UNBOUNDED)

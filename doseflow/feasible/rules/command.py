@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from doseflow.domain.decisions import (
     Decision,
+    MarkUnusable,
     PreCool,
     ReleaseSlots,
     SetPoint,
     StationChange,
+    Why,
     acting_site_id,
     expecting_site_id,
 )
@@ -19,7 +21,7 @@ from doseflow.feasible.ledger import Ledger
 from doseflow.feasible.lookup import StateLookup
 from doseflow.feasible.rule import OPERATING_LIMIT, Finding, Rule
 from doseflow.feasible.rules.stations import is_closing_suspended
-from doseflow.feasible.words import counted, phrase, plain
+from doseflow.feasible.words import called, counted, phrase, plain
 
 _WORDS_OF_CLASS = {
     FeatureClass.STAFF_ON_DUTY: "staff",
@@ -60,6 +62,11 @@ def promised_already(lookup: StateLookup, pin: Decision) -> bool:
     return pinned_amount(lookup, pin) <= 0
 
 
+def most_of_override(lookup: StateLookup, wish: Decision) -> float:
+    """How much of an overridden decision the plan may hold: what is left of it to be promised."""
+    return max(0.0, pinned_amount(lookup, wish))
+
+
 def _begun(lookup: StateLookup, pin: Decision) -> list[Decision]:
     commitments = lookup.state.commitments
     return [decision for decision in (*commitments.acknowledged, *commitments.under_way) if decision.key == pin.key]
@@ -69,16 +76,22 @@ def _closing_suspended(ledger: Ledger) -> set[int]:
     return {entry.position for entry in ledger.station_changes if is_closing_suspended(ledger, entry)}
 
 
+def _recalling(ledger: Ledger) -> set[int]:
+    """Positions that take a recalled lot out of use: a recall holds whatever a site or a freeze says."""
+    return {entry.position for entry in ledger.markings if ledger.lookup.is_recalled(entry.lot_row)}
+
+
 def _frozen_site(ledger: Ledger) -> Iterator[Finding]:
     lookup = ledger.lookup
     if not lookup.frozen:
         return
+    recalling = _recalling(ledger)
     frozen_ids = {lookup.site_id(site_idx): lookup.name(site_idx) for site_idx in lookup.frozen}
     closing = _closing_suspended(ledger)
     for position in ledger.by_key.values():
         decision = ledger.decisions[position]
         for site_id in (acting_site_id(decision), expecting_site_id(decision)):
-            if site_id in frozen_ids and position not in closing:
+            if site_id in frozen_ids and position not in closing and position not in recalling:
                 sentence = f"{frozen_ids[site_id]} is frozen: command wants it left as it is"
                 yield Finding(site_id, sentence, 1.0, (position,))
                 break
@@ -131,9 +144,75 @@ def _pinned(ledger: Ledger) -> Iterator[Finding]:
             yield Finding(acting_site_id(pin), sentence, 1.0, () if position is None else (position,))
 
 
+def _overridden(ledger: Ledger) -> Iterator[Finding]:
+    lookup = ledger.lookup
+    for wish in lookup.state.commitments.overridden:
+        position = ledger.by_key.get(wish.key)
+        if position is None or is_target(wish):
+            continue
+        quantity, most = ledger.decisions[position].quantity, most_of_override(lookup, wish)
+        if quantity > most:
+            sentence = f"command set the quantity: {phrase(wish, lookup.city)[0]}; the plan has {plain(quantity)}"
+            yield Finding(acting_site_id(wish), sentence, 1.0, (position,))
+
+
+def _recalled_lot(ledger: Ledger) -> Iterator[Finding]:
+    lookup = ledger.lookup
+    recalled = lookup.state.commitments.incidents.recalled_lots
+    for entry in ledger.lot_entries if recalled else ():
+        if entry.decision.lot_number in recalled:
+            site_id = acting_site_id(entry.decision)
+            sentence = f"lot {entry.decision.lot_number} is recalled: no dose of it may leave its fridge"
+            yield Finding(site_id, sentence, 1.0, (entry.position,))
+
+
+def quarantines(lookup: StateLookup) -> list[MarkUnusable]:
+    """What a recall demands: every place where a recalled lot lies, less what sites have promised or begun already."""
+    state, city = lookup.state, lookup.city
+    if not state.commitments.incidents.recalled_lots:
+        return []
+    lots = state.lots
+    begun = {one.key for one in (*state.commitments.acknowledged, *state.commitments.under_way)}
+    marks = [
+        MarkUnusable(
+            site_id=lookup.site_id(int(lots.site_idx.item(row))),
+            fridge_id=state.fridges.fridge_id[int(lots.fridge_row.item(row))],
+            product_id=city.products[int(lots.product_idx.item(row))].product_id,
+            lot_number=lots.lot_number[row],
+            doses=int(lots.unopened_doses.item(row) + lots.open_vial_doses.item(row)),
+            why=Why("recalled"),
+        )
+        for row in range(len(lots.lot_number))
+        if lookup.is_recalled(row) and lots.fridge_row.item(row) >= 0
+    ]
+    return [mark for mark in marks if mark.doses > 0 and mark.key not in begun]
+
+
+def _recall_out_of_use(ledger: Ledger) -> Iterator[Finding]:
+    for mark in quarantines(ledger.lookup):
+        position = ledger.by_key.get(mark.key)
+        marked = 0 if position is None else ledger.decisions[position].quantity
+        if marked < mark.doses:
+            left = counted(mark.doses - marked, "dose")
+            sentence = f"lot {mark.lot_number} is recalled: {left} at {mark.site_id} would stay in use"
+            yield Finding(mark.site_id, sentence, 1.0, () if position is None else (position,))
+
+
+def _failed_fridge(ledger: Ledger) -> Iterator[Finding]:
+    lookup = ledger.lookup
+    incidents = lookup.state.commitments.incidents
+    for entry in ledger.lot_entries if incidents.failed_fridges or incidents.power_cut_site_ids else ():
+        if lookup.is_failed(entry.to_fridge_row):
+            fridges = lookup.state.fridges
+            site_idx = int(fridges.site_idx.item(entry.to_fridge_row))
+            fridge = called(fridges.fridge_id[entry.to_fridge_row], "fridge")
+            sentence = f"{fridge} at {lookup.name(site_idx)} does not cool: nothing may be put into it"
+            yield Finding(lookup.site_id(site_idx), sentence, 1.0, (entry.position,))
+
+
 def _not_refused(ledger: Ledger) -> Iterator[Finding]:
     refused = {decision.key for decision in ledger.lookup.state.commitments.refused}
-    closing = _closing_suspended(ledger)
+    closing = _closing_suspended(ledger) | _recalling(ledger) if refused else set()
     for key, position in ledger.by_key.items() if refused else ():
         if key not in refused or position in closing:
             continue
@@ -173,7 +252,7 @@ COMMAND_RULES = (
     Rule(
         name="frozen_site",
         hard=True,
-        sentence="Nothing is ordered at, from or to a frozen site; closing a suspended one excepted.",
+        sentence="Nothing is ordered at, from or to a frozen site; closing a suspended one and a recall excepted.",
         sentence_zh="已冻结的接种点保持现状",
         reason="A person in command knows something that the reports do not say.",
         source="command",
@@ -199,9 +278,47 @@ COMMAND_RULES = (
         check=_pinned,
     ),
     Rule(
+        name="overridden",
+        hard=True,
+        sentence="Of a decision whose quantity a person has set the plan holds no more than that.",
+        sentence_zh="指挥部改定的数量不得超过",
+        reason="Who sets a quantity means that one, not a larger one that the next plan prefers.",
+        source="command",
+        check=_overridden,
+    ),
+    Rule(
+        name="recalled_lot",
+        hard=True,
+        sentence="No dose of a recalled lot is moved, to another site or to another fridge.",
+        sentence_zh="已召回批次不得调拨或移动",
+        reason="What may have to go back must be found where it was last seen, and must reach nobody.",
+        source="command; recall of the manufacturer or the regulator",
+        check=_recalled_lot,
+        each_alone=True,
+    ),
+    Rule(
+        name="recall_out_of_use",
+        hard=True,
+        sentence="Wherever a recalled lot lies it is taken out of use, unless the site has promised that already.",
+        sentence_zh="已召回批次须在各接种点停用并隔离",
+        reason="A recall that waits for a planner's opinion is none.",
+        source="command; recall of the manufacturer or the regulator",
+        check=_recall_out_of_use,
+    ),
+    Rule(
+        name="failed_fridge",
+        hard=True,
+        sentence="Nothing is put into a fridge that a playbook says has failed or is without power.",
+        sentence_zh="已故障或停电的冰箱不得移入疫苗",
+        reason="The sensor in it may still read well for an hour.",
+        source="command",
+        check=_failed_fridge,
+        each_alone=True,
+    ),
+    Rule(
         name="not_refused",
         hard=True,
-        sentence="What a site refused within the last hour is not asked of it again; closing a suspended one excepted.",
+        sentence="What was refused within the hour is not asked again; closing a suspended site, a recall excepted.",
         sentence_zh="一小时内被拒绝的事项不再下达",
         reason="Asking again without a change teaches people to ignore orders.",
         source="receipts of the sites",

@@ -86,7 +86,8 @@ def _whole_vials(ledger: Ledger) -> Iterator[Finding]:
 
 def _lot_usable(ledger: Ledger) -> Iterator[Finding]:
     for entry in ledger.lot_entries:
-        if not ledger.lookup.is_usable(entry.lot_row):
+        # A recalled lot has a rule of its own.
+        if ledger.lookup.is_expired(entry.lot_row) or ledger.lookup.is_spent(entry.lot_row):
             why = "expired" if ledger.lookup.is_expired(entry.lot_row) else "past its excursion budget"
             yield Finding(
                 acting_site_id(entry.decision), f"{_lot(ledger, entry.lot_row)} is {why}", 1.0, (entry.position,)

@@ -45,7 +45,7 @@ def kept_people(situation: Situation) -> FloatArray:
 def givers(situation: Situation, kept: FloatArray) -> Givers:
     """Whom each site could let go while keeping `kept` people, (S, R)."""
     qualified, shift_left = _movable(situation)
-    standing, limits = situation.standing, situation.state.city.limits
+    standing, limits = situation.standing, situation.state.limits
     may_give = standing.alterable & standing.staff_fresh & (standing.operating | standing.suspended)
     may_give = may_give[:, None] & np.isfinite(situation.state.stations_open)
     spare = np.where(may_give, np.maximum(np.floor(situation.heads.staying_people - kept), 0.0), 0.0)
@@ -59,7 +59,7 @@ def givers(situation: Situation, kept: FloatArray) -> Givers:
 def _movable(situation: Situation) -> tuple[FloatArray, FloatArray]:
     """Who may still be moved, by site, role and role they may work as, and their longest shift left, (S, R, R) both."""
     state, staff = situation.state, situation.state.staff
-    limits, shape = state.city.limits, (state.city.num_sites * NUM_ROLES, NUM_ROLES)
+    limits, shape = state.limits, (state.city.num_sites * NUM_ROLES, NUM_ROLES)
     left = np.nan_to_num(staff.shift_ends_epoch_minutes - epoch_minutes_from_datetime(state.as_of))
     free = np.maximum(staff.people - staff.reserved_people, 0) * (staff.moves_today < limits.max_moves_per_shift)
     free = np.where(left >= limits.min_stay_minutes, free, 0)

@@ -121,7 +121,7 @@ class MpcStaffing:
             move_minutes=params.move_minutes + params.travel_weight * arcs.travel_minutes,
             waiting_minutes=waiting_minutes,
             margins=margins(situation, params.margin_minutes),
-            city_people=float(situation.state.city.limits.max_city_moved_people),
+            city_people=float(situation.state.limits.max_city_moved_people),
         )
 
     def _ways_of(self, situation: Situation) -> Ways:

@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 
 const LEAST_MILLISECONDS_BETWEEN = 700;
 const REFRESH_MILLISECONDS = 30000;
-const OPEN_ORDERS = "/api/v1/orders?state=proposed&state=sent&state=acknowledged&state=under_way&limit=1000";
+const OPEN_ORDERS = "/api/v1/orders?state=proposed&state=approved&state=sent&state=acknowledged&state=under_way&limit=1000";
 const ENDED_ORDERS = "/api/v1/orders?state=done&state=refused&state=expired&state=withdrawn&limit=100";
 
 export class CityModel extends EventTarget {

@@ -1,5 +1,5 @@
 // One stream of events for the whole screen. It reconnects by itself, and says when it is lost.
-const NAMES = ["cycle_completed", "cycle_failed", "reports_received", "receipt_recorded", "site_commanded", "release_step"];
+const NAMES = ["cycle_completed", "cycle_failed", "reports_received", "receipt_recorded", "site_commanded", "order_decided", "handover_given", "playbook_started", "playbook_ended", "release_step"];
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 15000;
 
