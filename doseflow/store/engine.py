@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
+from doseflow.store.appointments import SqlAppointmentBook
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.connect import make_engine, read_url
@@ -29,6 +30,7 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    appointments: SqlAppointmentBook
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -79,8 +81,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
+    book = SqlAppointmentBook(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, book, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, book, (checkpointer.close, engine.dispose))
