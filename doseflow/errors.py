@@ -9,6 +9,7 @@ Everything doseflow raises on purpose.
     │   │   ├── TimeImplausible    the report is from the future or too old
     │   │   ├── ReportRepeated     the same report was accepted before
     │   │   └── ReportTooLarge     the body is over the size limit
+    │   ├── MessageRefused         another system's message that cannot be used: one field, one sentence
     │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
@@ -82,6 +83,24 @@ class ReportRepeated(ReportRefused):
 
 class ReportTooLarge(ReportRefused):
     """The body is over the size limit."""
+
+
+class MessageRefused(InputWrong):
+    """
+    A message of another system that cannot be used.
+
+    Parameters
+    ----------
+    field
+        Where it is wrong, in the words of its standard: `TQ1-7`, `Appointment.start`.
+    reason
+        One clause naming the bound; never a value that might be somebody's name.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
 
 
 class ReceiptRefused(InputWrong):
