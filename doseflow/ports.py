@@ -311,7 +311,7 @@ class AppointmentBook(Protocol):
         hash_of: Callable[[str], str],
         now: datetime,
     ) -> TakenMessage:
-        """Keep a message in one transaction, once; a word older than what is known of an appointment changes nothing."""
+        """Keep a message in one transaction, once; an older word than what is known changes nothing."""
 
     def place_again(self, site_of: Callable[[Place], str | None]) -> int:
         """Give what had no site the site that its names stand for now; how many."""

@@ -55,7 +55,10 @@ def answer_bytes(message: Hl7Message | None, answer: Answer, now: datetime, own_
     own_charset = _raw_fields(message, 18, 18)[0]
     header = ["MSH", "^~\\&", *from_whom, *to_whom, stamp, "", kind, own_id, _plain(processing), _plain(version)]
     header += ["", "", "", "", "", own_charset]
-    lines = ["|".join(header).rstrip("|"), "|".join(("MSA", answer.code, _plain(message.control_id if message else "")))]
+    lines = [
+        "|".join(header).rstrip("|"),
+        "|".join(("MSA", answer.code, _plain(message.control_id if message else ""))),
+    ]
     if answer.error is not None:
         lines.append(_error_line(answer, answer.error))
     charset = message.charset if message else "utf-8"

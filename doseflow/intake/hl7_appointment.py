@@ -68,7 +68,7 @@ def source_of(message: Hl7Message) -> str:
 
 
 def message_id_of(message: Hl7Message) -> str:
-    """The control id with a digest of the content: senders begin again at the same number, and repeat with a new time."""
+    """The control id with a digest of the content: senders count from 1 again, and repeat with a new time."""
     digest = hashlib.blake2b(digest_size=16)
     for segment in message.segments[1:]:
         digest.update("\x1f".join(segment.fields).encode("utf-8", "surrogatepass") + b"\r")

@@ -125,7 +125,9 @@ def read_message(raw: bytes) -> Hl7Message:
         text = body.decode(charset)
     except UnicodeDecodeError as error:
         if charset != "utf-8" or _declared(body):
-            raise MessageRefused("MSH-18", f"must name the character set used; byte {error.start} is not {charset}") from error
+            raise MessageRefused(
+                "MSH-18", f"must name the character set used; byte {error.start} is not {charset}"
+            ) from error
         text = body.decode("iso8859_1")
     marks = _delimiters(text)
     # Lines that are no segment are the rest of a field in which somebody pressed Enter; none of ours has such.

@@ -1,4 +1,4 @@
-"""Which site of the city another system means: by a table of its names for them, by the site's own id, or the nearest."""
+"""Which site another system means: by a table of its names for them, by the site's own id, or the nearest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AppointmentDesk: takes what other systems tell of appointments, and reports the bookings of each site before a cycle."""
+"""AppointmentDesk: takes what other systems tell of appointments, and reports each site's bookings before a cycle."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ class AppointmentParams:
     key_file: str = "var/appointment_ids.key"
     """File of the key under which ids of appointments are hashed; made when a door is on and it is missing."""
     locations: dict[str, str] = field(default_factory=dict)
-    """Site by its name elsewhere: `"system|value"`, `"vtrcks|RA1000116"`, `"Location/7"` or `"AIL-3.4|North clinic"`."""
+    """Site by its name elsewhere: `"system|value"`, `"vtrcks|RA1000116"`, `"Location/7"`, `"AIL-3.4|North clinic"`."""
     nearest_within_metres: float = 0.0
     """How far the nearest site may be from a place that nobody has named but whose position is told; 0 is never."""
     warm_up_hours: float = 0.0
-    """Hours after a source first told of a site until its bookings count, where the older ones cannot be loaded first."""
+    """Hours from a source's first word of a site until its bookings count, where older ones cannot be loaded first."""
     silent_after_hours: float = 24.0
     """After so many hours without a word of a source its sites' bookings are unknown again, not 0."""
     keep_days: int = 7

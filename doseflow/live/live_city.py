@@ -23,6 +23,7 @@ from doseflow.intake.params import IntakeParams
 from doseflow.live.appointment_desk import AppointmentDesk
 from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.fhir_door import FhirDoor
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
 from doseflow.pipeline import Planner, plan_once
@@ -71,8 +72,8 @@ class LiveCity:
     ----------
     before_cycle
         Called before each cycle takes the pending reports, so that it has the newest; quick, like `after_cycle`.
-    appointments
-        Takes appointments of other systems; None where no door for them is on.
+    appointments, fhir_door
+        Take appointments of other systems; None where no door for them is on.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class LiveCity:
         self.tellers = tuple(tellers)
         self.before_cycle: list[Callable[[], object]] = []
         self.appointments: AppointmentDesk | None = None
+        self.fhir_door: FhirDoor | None = None
         self.watch = SiteWatch(self._state)
         self.models = ModelWatch(self.metrics.quality)
 

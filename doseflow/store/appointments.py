@@ -57,7 +57,9 @@ class SqlAppointmentBook:
         self._transactions = transactions
         self._note_unknown = note_unknown
 
-    def take(self, message: SourceMessage, site_of: SiteOf, hash_of: Callable[[str], str], now: datetime) -> TakenMessage:
+    def take(
+        self, message: SourceMessage, site_of: SiteOf, hash_of: Callable[[str], str], now: datetime
+    ) -> TakenMessage:
         """Keep a message in one transaction, once; of an appointment only what is not older than what is known."""
         with self._transactions.write() as connection:
             if message.message_id is not None and not _is_first(connection, message, now):
@@ -135,7 +137,9 @@ class SqlAppointmentBook:
         """What publishers still offer between two moments, by source and site; unknown capacity is not counted."""
         table = appointment_slots.c
         statement = (
-            select(table.source, table.site_id, func.count(), func.sum(table.capacity_left), func.max(table.received_at))
+            select(
+                table.source, table.site_id, func.count(), func.sum(table.capacity_left), func.max(table.received_at)
+            )
             .where(table.site_id.is_not(None), table.ends_at > start, table.starts_at < end)
             .where(table.status == "free")
             .group_by(table.source, table.site_id)
@@ -231,9 +235,7 @@ def _keep_newest(connection: Connection) -> UpsertInsert:
             "version": new.version,
             "received_at": new.received_at,
         },
-        where=or_(
-            new.changed_at > old.changed_at, (new.changed_at == old.changed_at) & (new.version >= old.version)
-        ),
+        where=or_(new.changed_at > old.changed_at, (new.changed_at == old.changed_at) & (new.version >= old.version)),
     )
 
 

@@ -14,10 +14,12 @@ from starlette.middleware import Middleware
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
+    appointments,
     commands,
     cycles,
     drift,
     events,
+    fhir_appointments,
     health,
     metrics,
     models,
@@ -36,7 +38,22 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (
+    health,
+    metrics,
+    reports,
+    sites,
+    anomalies,
+    drift,
+    cycles,
+    plans,
+    orders,
+    events,
+    commands,
+    models,
+    appointments,
+    fhir_appointments,
+)
 
 
 def create_app(

@@ -1,0 +1,85 @@
+"""
+Whether a resource is well formed by FHIR R4 (hl7.org/fhir/R4), asked of the library fhir.resources (R4B, whose
+Appointment, Slot, Schedule and Location are R4's). Only structure and types: its value sets are left to whoever reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from doseflow.errors import EnvironmentUnfit, InputWrong
+
+_PLAIN_TYPES = re.compile(r"missing|extra_forbidden|\w+_type|list_\w+|too_\w+|string_\w+|\w+_parsing")
+_MISSING = "appointments: FHIR needs the libraries of `pip install 'doseflow[fhir]'`; {} is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class FhirIssue:
+    """What is wrong with a resource: where, as a FHIRPath, and one sentence that repeats no value."""
+
+    expression: str
+    text: str
+
+
+class ResourceRefused(InputWrong):
+    """A resource that FHIR R4 does not allow, or that cannot be used."""
+
+    def __init__(self, *issues: FhirIssue) -> None:
+        self.issues = issues
+        super().__init__("; ".join(f"{one.expression}: {one.text}" for one in issues))
+
+
+def check_resource(resource: Mapping[str, Any]) -> None:
+    """
+    Check a resource as a whole.
+
+    Raises
+    ------
+    ResourceRefused
+        With an issue for each thing that is wrong.
+    EnvironmentUnfit
+        The library is not installed.
+    """
+    kind = resource.get("resourceType")
+    model = _model_of(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise ResourceRefused(FhirIssue("resourceType", "must be a resource of FHIR R4"))
+    try:
+        model.model_validate(resource)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise ResourceRefused(*(_issue(str(kind), one) for one in found[:20])) from None
+    except (RecursionError, OverflowError, TypeError, AttributeError, KeyError) as error:
+        # What the library itself trips over is no resource either.
+        raise ResourceRefused(FhirIssue(str(kind), "must be well formed")) from error
+
+
+@cache
+def _model_of(kind: str) -> type[BaseModel] | None:
+    try:
+        from fhir.resources.R4B import get_fhir_model_class
+    except ImportError as error:
+        raise EnvironmentUnfit(_MISSING.format(error.name)) from error
+    if not re.fullmatch(r"[A-Z][A-Za-z]{1,60}", kind):
+        return None
+    try:
+        found: type[BaseModel] = get_fhir_model_class(kind)
+    except (LookupError, ImportError, AttributeError, ValueError):
+        return None
+    return found
+
+
+def _issue(kind: str, error: Any) -> FhirIssue:
+    path = kind
+    for part in error["loc"]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    # Other messages of the library may repeat what it was given, which may be somebody's name.
+    said = str(error["msg"])
+    plain = f"{said[0].lower()}{said[1:]}" if _PLAIN_TYPES.fullmatch(error["type"]) else "must be as FHIR R4 says"
+    return FhirIssue(path[:300], plain[:200])
