@@ -15,7 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from doseflow.errors import EnvironmentUnfit, InputWrong
 
-_PLAIN_TYPES = re.compile(r"missing|extra_forbidden|\w+_type|list_\w+|too_\w+|string_\w+|\w+_parsing")
+_OWN_WORDS = {"missing": "must be given", "extra_forbidden": "must be left out, since FHIR R4 does not know it"}
+_PLAIN_TYPES = re.compile(r"\w+_type|list_\w+|too_\w+|string_\w+|\w+_parsing")
 _MISSING = "appointments: FHIR needs the libraries of `pip install 'doseflow[fhir]'`; {} is missing"
 
 
@@ -79,7 +80,7 @@ def _issue(kind: str, error: Any) -> FhirIssue:
     path = kind
     for part in error["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    said, own = str(error["msg"]), _OWN_WORDS.get(error["type"])
     # Other messages of the library may repeat what it was given, which may be somebody's name.
-    said = str(error["msg"])
-    plain = f"{said[0].lower()}{said[1:]}" if _PLAIN_TYPES.fullmatch(error["type"]) else "must be as FHIR R4 says"
-    return FhirIssue(path[:300], plain[:200])
+    shown = f"must be as FHIR R4 says: {said[0].lower()}{said[1:]}" if _PLAIN_TYPES.fullmatch(error["type"]) else ""
+    return FhirIssue(path[:300], (own or shown or "must be as FHIR R4 says")[:200])
