@@ -34,6 +34,8 @@ BIN_MINUTES = 15
 MAX_PLACE = 500
 """Characters kept of the names of a place."""
 
+_COUNTED = {"preserve_rowcount": True}
+
 SiteOf = Callable[[Place], str | None]
 NoteUnknown = Callable[[Connection, str, str, str, str, datetime], None]
 """Notes an unknown code in a transaction: source, system, code, text, moment."""
@@ -180,7 +182,7 @@ class SqlAppointmentBook:
 def _is_first(connection: Connection, message: SourceMessage, now: datetime) -> bool:
     digest = hashlib.blake2b(str(message.message_id).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     row = {"source": message.source, "message_hash": digest, "received_at": now}
-    return connection.execute(insert_new(connection, appointment_messages), row).rowcount > 0
+    return _run(connection, insert_new(connection, appointment_messages), [row]) > 0
 
 
 def _appointment_row(
@@ -247,7 +249,8 @@ def _replace(connection: Connection, table: Table) -> UpsertInsert:
 
 
 def _run(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> int:
-    return connection.execute(statement, list(rows)).rowcount if rows else 0
+    # Without the option psycopg's count of an INSERT is lost.
+    return connection.execute(statement, list(rows), execution_options=_COUNTED).rowcount if rows else 0
 
 
 def _note_sites(connection: Connection, source: str, site_ids: set[str], now: datetime) -> None:

@@ -146,9 +146,12 @@ def test_outcomes_are_outcomes_by_the_standards_own_model() -> None:
     OperationOutcome.model_validate(outcome_of_sentence("it was taken"))
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-                    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=8), inside, max_size=3),
-                    max_leaves=8)  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+JSON = st.recursive(
+    LEAVES,
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=8), inside, max_size=3),
+    max_leaves=8,
+)
 
 
 @settings(max_examples=200)
