@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from doseflow.errors import EnvironmentUnfit, InputWrong
 
-_OWN_WORDS = {"missing": "must be given", "extra_forbidden": "must be left out, since FHIR R4 does not know it"}
+_OWN_WORDS = {"missing": "must be given", "extra_forbidden": "must have only elements that FHIR R4 knows"}
 _PLAIN_TYPES = re.compile(r"\w+_type|list_\w+|too_\w+|string_\w+|\w+_parsing")
 _MISSING = "appointments: FHIR needs the libraries of `pip install 'doseflow[fhir]'`; {} is missing"
 
@@ -78,7 +78,9 @@ def _model_of(kind: str) -> type[BaseModel] | None:
 
 def _issue(kind: str, error: Any) -> FhirIssue:
     path = kind
-    for part in error["loc"]:
+    # The name of an element that FHIR does not know is the sender's own word, and may be anything.
+    is_foreign = error["type"] == "extra_forbidden"
+    for part in error["loc"][: -1 if is_foreign else None]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     said, own = str(error["msg"]), _OWN_WORDS.get(error["type"])
     # Other messages of the library may repeat what it was given, which may be somebody's name.

@@ -71,13 +71,13 @@ def test_patients_are_counted_places_are_named_and_offsets_are_kept_to() -> None
             "Appointment.participant[0].actor.reference",
         ),
         (changed(id=None), "Appointment.id"),
-        (changed(surname="Chalmers"), "Appointment.surname"),
+        (changed(chalmers="Chalmers"), "Appointment"),
     ],
 )
 def test_a_refusal_names_the_element_and_repeats_nobodys_name(resource, expression: str) -> None:
     [entry] = read(resource)
     assert entry.refused.issues[0].expression == expression
-    assert "Chalmers" not in str(entry.refused).replace(expression, "") + entry.scrubbed.decode()
+    assert "chalmers" not in (str(entry.refused) + entry.scrubbed.decode()).lower()
 
 
 @pytest.mark.parametrize(
