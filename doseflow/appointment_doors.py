@@ -38,7 +38,7 @@ def open_appointments(live: LiveCity, store: Store, settings: Settings) -> None:
         params,
     )
     live.appointments = desk
-    live.before_cycle.append(desk.tell)
+    live.before_cycle.append(lambda: live.metrics.reports_accepted.inc(desk.tell()))
     if settings.fhir.is_on:
         live.fhir_door = FhirDoor(desk)
 

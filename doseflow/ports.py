@@ -313,6 +313,9 @@ class AppointmentBook(Protocol):
     ) -> TakenMessage:
         """Keep a message in one transaction, once; an older word than what is known changes nothing."""
 
+    def mark(self, source: str, now: datetime, ok: bool, text: str = "") -> None:
+        """Note that a source was heard, or that it could not be asked and why."""
+
     def place_again(self, site_of: Callable[[Place], str | None]) -> int:
         """Give what had no site the site that its names stand for now; how many."""
 

@@ -83,6 +83,16 @@ class AppointmentDesk:
         kept = QuarantinedReport(None, self.clock.now(), None, field, reason, scrubbed, num_bytes)
         self._reports.quarantine([kept])
 
+    def mark(self, source: str, *, ok: bool, text: str = "") -> None:
+        """
+        Note that a source was heard, or that it could not be asked and why.
+
+        Raises
+        ------
+        StoreUnavailable
+        """
+        self.book.mark(source, self.clock.now(), ok, text)
+
     def booked_people(self) -> tuple[datetime, dict[str, tuple[int, ...]]]:
         """The last period mark, and the people booked in the eight quarter hours after it by site that is known."""
         now = self.clock.now()

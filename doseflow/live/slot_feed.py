@@ -37,7 +37,15 @@ class SlotFeed:
         GatewayFailed, StoreUnavailable, EnvironmentUnfit
         """
         self._refused = 0
-        outcome = await self._publisher.poll(self.take)
+        try:
+            outcome = await self._publisher.poll(self.take)
+        except GatewayFailed as error:
+            await self._tell_failed(str(error))
+            raise
+        for sentence in outcome.failures:
+            await self._tell_failed(sentence)
+        if not outcome.failures:
+            await asyncio.to_thread(self._desk.mark, self.source, ok=True)
         log.info(
             "slots_polled",
             source=self.source,
@@ -47,6 +55,10 @@ class SlotFeed:
             refused_lines=self._refused,
         )
         return outcome
+
+    async def _tell_failed(self, sentence: str) -> None:
+        log.warning("slots_not_polled", source=self.source, reason=sentence)
+        await asyncio.to_thread(self._desk.mark, self.source, ok=False, text=sentence)
 
     def take(self, kind: str, lines: Sequence[bytes]) -> None:
         """Take some lines of a file."""
@@ -76,15 +88,10 @@ async def poll_slots(feed: SlotFeed, params: SlotFeedParams, stop: asyncio.Event
         try:
             outcome = await feed.poll()
             failures = failures + 1 if outcome.failures else 0
-            for sentence in outcome.failures:
-                log.warning("slots_file_failed", source=feed.source, reason=sentence)
-        except PublisherBusy as error:
-            failures += 1
-            wait_seconds = max(wait_seconds, error.retry_after_seconds)
-            log.warning("slots_not_polled", source=feed.source, reason=str(error))
         except GatewayFailed as error:
             failures += 1
-            log.warning("slots_not_polled", source=feed.source, reason=str(error))
+            if isinstance(error, PublisherBusy):
+                wait_seconds = max(wait_seconds, error.retry_after_seconds)
         except Exception:  # the boundary of the poller: the service goes on
             failures += 1
             log.exception("slots_poll_failed", source=feed.source)

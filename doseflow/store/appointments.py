@@ -39,6 +39,8 @@ _COUNTED = {"preserve_rowcount": True}
 SiteOf = Callable[[Place], str | None]
 NoteUnknown = Callable[[Connection, str, str, str, str, datetime], None]
 """Notes an unknown code in a transaction: source, system, code, text, moment."""
+MarkSource = Callable[[Connection, str, datetime, bool, str], None]
+"""Notes in a transaction that a source was heard, or failed and why: source, moment, whether heard, sentence."""
 
 
 def _note_nothing(*_told: Any) -> None:
@@ -53,17 +55,26 @@ class SqlAppointmentBook:
     ----------
     note_unknown
         Keeps an unknown code in the transaction of the message that used it.
+    mark_source
+        Notes in the same transaction that the source was heard.
     """
 
-    def __init__(self, transactions: Transactions, note_unknown: NoteUnknown = _note_nothing) -> None:
+    def __init__(
+        self,
+        transactions: Transactions,
+        note_unknown: NoteUnknown = _note_nothing,
+        mark_source: MarkSource = _note_nothing,
+    ) -> None:
         self._transactions = transactions
         self._note_unknown = note_unknown
+        self._mark_source = mark_source
 
     def take(
         self, message: SourceMessage, site_of: SiteOf, hash_of: Callable[[str], str], now: datetime
     ) -> TakenMessage:
         """Keep a message in one transaction, once; of an appointment only what is not older than what is known."""
         with self._transactions.write() as connection:
+            self._mark_source(connection, message.source, now, True, "")
             if message.message_id is not None and not _is_first(connection, message, now):
                 return TakenMessage(is_repeat=True)
             source = message.source
@@ -77,6 +88,11 @@ class SqlAppointmentBook:
             for code in message.unknown_codes:
                 self._note_unknown(connection, source, code.system, code.code, code.text, now)
         return TakenMessage(False, changed, len(rows) - changed, tuple(dict.fromkeys(unplaced)))
+
+    def mark(self, source: str, now: datetime, ok: bool, text: str = "") -> None:
+        """Note that a source was heard, or that it could not be asked and why."""
+        with self._transactions.write() as connection:
+            self._mark_source(connection, source, now, ok, text)
 
     def place_again(self, site_of: SiteOf) -> int:
         """Give what had no site the site that its names stand for now; how many rows were placed."""

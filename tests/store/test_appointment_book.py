@@ -187,3 +187,13 @@ def test_an_unknown_code_is_noted_in_the_transaction_of_its_message(store_url) -
     take(book, BOOKED, unknown_codes=(UnknownCode("HL70278", "Elvis"),))
     assert noted == [("hl7:test", "HL70278", "Elvis", "", NOW)]
     store.close()
+
+
+def test_a_source_is_marked_heard_with_its_message_and_failed_with_a_sentence(store_url) -> None:
+    marked = []
+    store = open_store(store_url)
+    book = SqlAppointmentBook(store.appointments._transactions, mark_source=lambda *told: marked.append(told[1:]))
+    take(book, BOOKED)
+    book.mark("slots:a", NOW, False, "answered 500")
+    assert marked == [("hl7:test", NOW, True, ""), ("slots:a", NOW, False, "answered 500")]
+    store.close()
