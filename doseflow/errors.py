@@ -198,7 +198,15 @@ class EngineUnfit(DoseflowError):
 
 
 class GatewayFailed(DoseflowError):
-    """One delivery to an outside system did not arrive; the outbox tries again."""
+    """
+    One delivery to an outside system did not arrive, or it could not be asked; it is tried again.
+
+    `retry_after_seconds` is when it says to come again, None where it says nothing.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(text)
 
 
 class ModelInvalid(DoseflowError):

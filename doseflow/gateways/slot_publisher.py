@@ -70,14 +70,6 @@ class PollOutcome:
     failures: tuple[str, ...]
 
 
-class PublisherBusy(GatewayFailed):
-    """The publisher says when to come again."""
-
-    def __init__(self, text: str, retry_after_seconds: float) -> None:
-        self.retry_after_seconds = retry_after_seconds
-        super().__init__(text)
-
-
 class SlotPublisher:
     """
     Polls one manifest; what it remembers between polls lives in memory, so that a restart reads everything once.
@@ -107,7 +99,7 @@ class SlotPublisher:
         Raises
         ------
         GatewayFailed
-            The manifest cannot be had; that a file cannot is told in the outcome.
+            The manifest cannot be had, or the publisher is busy; that a file cannot be had is told in the outcome.
         """
         async with httpx.AsyncClient(timeout=self._params.timeout_seconds, follow_redirects=False) as client:
             try:
@@ -124,9 +116,9 @@ class SlotPublisher:
         for file in manifest.files:
             try:
                 is_read = await self._read_file(client, file, take)
-            except PublisherBusy:
-                raise
             except (httpx.HTTPError, GatewayFailed) as error:
+                if getattr(error, "retry_after_seconds", None) is not None:
+                    raise
                 failures.append(f"{file.kind} {urlsplit(file.url).path}: {_plain(error)}")
                 self._validators.pop(file.url, None)
                 self._places_are_new = True
@@ -195,7 +187,7 @@ class SlotPublisher:
         headers = {"accept": "application/fhir+ndjson, application/json", **({} if params else self._conditions(url))}
         async with client.stream("GET", url, params=params or None, headers=headers) as response:
             if response.status_code in {429, 503}:
-                raise PublisherBusy(f"{self.host} answered {response.status_code}", _retry_after(response))
+                raise GatewayFailed(f"{self.host} answered {response.status_code}", _retry_after(response))
             if not response.is_success and not (response.status_code == NOT_MODIFIED and self._conditions(url)):
                 raise GatewayFailed(f"answered {response.status_code}")
             yield response

@@ -9,7 +9,7 @@ import structlog
 
 from doseflow.domain.appointment import SlotNotice, SourceMessage
 from doseflow.errors import GatewayFailed, MessageRefused
-from doseflow.gateways.slot_publisher import PollOutcome, PublisherBusy, SlotFeedParams, SlotPublisher
+from doseflow.gateways.slot_publisher import PollOutcome, SlotFeedParams, SlotPublisher
 from doseflow.intake.smart_feed import FeedCatalogue
 from doseflow.live.appointment_desk import AppointmentDesk
 
@@ -90,8 +90,7 @@ async def poll_slots(feed: SlotFeed, params: SlotFeedParams, stop: asyncio.Event
             failures = failures + 1 if outcome.failures else 0
         except GatewayFailed as error:
             failures += 1
-            if isinstance(error, PublisherBusy):
-                wait_seconds = max(wait_seconds, error.retry_after_seconds)
+            wait_seconds = max(wait_seconds, error.retry_after_seconds or 0.0)
         except Exception:  # the boundary of the poller: the service goes on
             failures += 1
             log.exception("slots_poll_failed", source=feed.source)

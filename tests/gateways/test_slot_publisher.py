@@ -10,7 +10,7 @@ from slot_server import Published, publishing
 from starlette.responses import Response
 
 from doseflow.errors import GatewayFailed, SettingsWrong
-from doseflow.gateways.slot_publisher import PublisherBusy, SlotFeedParams, SlotPublisher
+from doseflow.gateways.slot_publisher import SlotFeedParams, SlotPublisher
 
 LOCATIONS, SCHEDULES, SLOTS = b'{"l":1}\n', b'{"s":1}', b'{"a":1}\r\n{"b":2}\n\n'
 
@@ -95,7 +95,7 @@ def test_a_manifest_that_is_no_manifest_fails_the_poll(published) -> None:
 
 def test_a_publisher_that_asks_for_time_is_given_it(published) -> None:
     published.instead["/Slot_x.ndjson"] = Response(status_code=429, headers={"retry-after": "77"})
-    with pytest.raises(PublisherBusy) as busy:
+    with pytest.raises(GatewayFailed) as busy:
         poll(SlotPublisher(published.url, SlotFeedParams()), Sink())
     assert busy.value.retry_after_seconds == 77
 
