@@ -6,6 +6,7 @@ from pathlib import Path
 
 from doseflow.gateways.mllp_listener import MllpListener
 from doseflow.gateways.slot_publisher import SlotPublisher
+from doseflow.intake.fhir_check import require_fhir_library
 from doseflow.intake.site_places import SitePlaces
 from doseflow.live.appointment_desk import AppointmentDesk
 from doseflow.live.fhir_door import FhirDoor
@@ -28,6 +29,8 @@ def open_appointments(live: LiveCity, store: Store, settings: Settings) -> None:
     params = settings.appointments
     if not (settings.fhir.is_on or settings.hl7.is_on or settings.slot_feeds.urls):
         return
+    if settings.fhir.is_on or settings.slot_feeds.urls:
+        require_fhir_library()
     desk = AppointmentDesk(
         store.appointments,
         store.reports,

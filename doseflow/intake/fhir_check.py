@@ -61,6 +61,17 @@ def check_resource(resource: Mapping[str, Any]) -> None:
         raise ResourceRefused(FhirIssue(str(kind), "must be well formed")) from error
 
 
+def require_fhir_library() -> None:
+    """
+    See that resources can be checked, before a door is opened that needs it.
+
+    Raises
+    ------
+    EnvironmentUnfit
+    """
+    _model_of("Appointment")
+
+
 @cache
 def _model_of(kind: str) -> type[BaseModel] | None:
     try:

@@ -13,6 +13,7 @@ the asking system's, and either may be missing; S23 and S24 block and open time 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -57,6 +58,7 @@ MINUTES_BY_UNIT = {"S": 1 / 60, "SEC": 1 / 60, "MIN": 1.0, "M": 1.0, "MINUTES": 
 MAX_DURATION_MINUTES = 31 * 1440
 MAX_AHEAD = timedelta(days=800)
 """A message sent longer before the start has a made-up MSH-7, as test systems do: its receipt counts instead."""
+_LIKE_A_CODE = re.compile(r"[A-Za-z0-9_\-]{1,20}")
 _RESOURCES = (("AIS", 4), ("AIL", 6), ("AIG", 8), ("AIP", 6))
 """Segments of resources, and their field of the start."""
 
@@ -135,7 +137,9 @@ def _status(event: str, schedule: Segment) -> tuple[AppointmentStatus, tuple[Unk
     known = STATUS_BY_FILLER.get(code.upper().replace("-", "").replace(" ", ""))
     if known is not None:
         return known, ()
-    unknown = (UnknownCode(FILLER_STATUS_SYSTEM, code[:40]),) if code else ()
+    # What does not look like a code may be anything, somebody's name too.
+    shown = code if _LIKE_A_CODE.fullmatch(code) else "?"
+    unknown = (UnknownCode(FILLER_STATUS_SYSTEM, shown),) if code else ()
     return AppointmentStatus.BOOKED, unknown
 
 

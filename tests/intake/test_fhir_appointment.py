@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from datetime import UTC, datetime
 
 import orjson
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from interface_files import APPOINTMENT_FILES
 
 from doseflow.domain.appointment import AppointmentStatus
+from doseflow.errors import EnvironmentUnfit
+from doseflow.intake import fhir_check
 from doseflow.intake.fhir_bundle import read_fhir_body
 from doseflow.intake.fhir_check import FhirIssue, ResourceRefused
 from doseflow.intake.fhir_outcome import outcome_of_issues, outcome_of_sentence
@@ -171,3 +174,10 @@ def test_an_appointment_with_any_part_exchanged_is_understood_or_refused(name: s
 def test_no_bytes_raise_anything_but_the_refusal(raw: bytes) -> None:
     with pytest.raises(ResourceRefused):
         read_fhir_body(raw)
+
+
+def test_without_the_library_one_sentence_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "fhir.resources.R4B", None)
+    fhir_check._model_of.cache_clear()
+    with pytest.raises(EnvironmentUnfit, match=r"pip install 'doseflow\[fhir\]'"):
+        fhir_check.require_fhir_library()
