@@ -10,6 +10,7 @@ Everything doseflow raises on purpose.
     │   │   ├── ReportRepeated     the same report was accepted before
     │   │   └── ReportTooLarge     the body is over the size limit
     │   ├── MessageRefused         another system's message that cannot be used: one field, one sentence
+    │   ├── ResourceRefused        a FHIR resource that cannot be used: an issue for each thing that is wrong
     │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
     │   ├── SettingsWrong          a setting is unknown or out of its range
     │   ├── CityWrong              a city file breaks its schema
@@ -37,6 +38,8 @@ Everything doseflow raises on purpose.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 
 class DoseflowError(Exception):
@@ -101,6 +104,21 @@ class MessageRefused(InputWrong):
         self.field = field
         self.reason = reason
         super().__init__(f"{field}: {reason}")
+
+
+class FhirIssue(NamedTuple):
+    """What is wrong with a FHIR resource: where, as a FHIRPath, and one sentence that repeats no value."""
+
+    expression: str
+    text: str
+
+
+class ResourceRefused(InputWrong):
+    """A resource that FHIR R4 does not allow, or that cannot be used."""
+
+    def __init__(self, *issues: FhirIssue) -> None:
+        self.issues = issues
+        super().__init__("; ".join(f"{one.expression}: {one.text}" for one in issues))
 
 
 class ReceiptRefused(InputWrong):

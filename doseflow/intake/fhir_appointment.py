@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from doseflow.domain.appointment import MAX_PEOPLE, AppointmentNotice, AppointmentStatus, Place, UnknownCode
-from doseflow.intake.fhir_check import FhirIssue, ResourceRefused, check_resource
+from doseflow.errors import FhirIssue, ResourceRefused
+from doseflow.intake.fhir_check import check_resource
 from doseflow.intake.fhir_place import place_of_location, place_of_reference
 
 STATUS_SYSTEM = "http://hl7.org/fhir/appointmentstatus"

@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from doseflow.domain.appointment import AppointmentNotice, AppointmentStatus, Place, SourceMessage, UnknownCode
+from doseflow.errors import FhirIssue, ResourceRefused
 from doseflow.intake.fhir_appointment import STATUSES, appointment_notice
-from doseflow.intake.fhir_check import FhirIssue, ResourceRefused
 from doseflow.intake.fhir_place import place_of_location
 from doseflow.intake.json_text import parse_json
 

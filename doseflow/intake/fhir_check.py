@@ -7,33 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from doseflow.errors import EnvironmentUnfit, InputWrong
+from doseflow.errors import EnvironmentUnfit, FhirIssue, ResourceRefused
 
 _OWN_WORDS = {"missing": "must be given", "extra_forbidden": "must have only elements that FHIR R4 knows"}
 _PLAIN_TYPES = re.compile(r"\w+_type|list_\w+|too_\w+|string_\w+|\w+_parsing")
 _MISSING = "appointments: FHIR needs the libraries of `pip install 'doseflow[fhir]'`; {} is missing"
-
-
-@dataclass(frozen=True, slots=True)
-class FhirIssue:
-    """What is wrong with a resource: where, as a FHIRPath, and one sentence that repeats no value."""
-
-    expression: str
-    text: str
-
-
-class ResourceRefused(InputWrong):
-    """A resource that FHIR R4 does not allow, or that cannot be used."""
-
-    def __init__(self, *issues: FhirIssue) -> None:
-        self.issues = issues
-        super().__init__("; ".join(f"{one.expression}: {one.text}" for one in issues))
 
 
 def check_resource(resource: Mapping[str, Any]) -> None:

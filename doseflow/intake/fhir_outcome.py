@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from doseflow.intake.fhir_check import FhirIssue
+from doseflow.errors import FhirIssue
 
 
 def outcome_of_issues(issues: Sequence[FhirIssue], code: str = "invalid", severity: str = "error") -> dict[str, Any]:

@@ -23,9 +23,9 @@ from urllib.parse import urljoin
 import orjson
 
 from doseflow.domain.appointment import MAX_PEOPLE, Place, SlotNotice, SlotStatus
-from doseflow.errors import MessageRefused
+from doseflow.errors import MessageRefused, ResourceRefused
 from doseflow.intake.fhir_appointment import moment_of
-from doseflow.intake.fhir_check import ResourceRefused, check_resource
+from doseflow.intake.fhir_check import check_resource
 from doseflow.intake.fhir_place import place_of_location, place_of_reference
 
 KINDS = ("Location", "Schedule", "Slot")

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 
 from doseflow.domain.appointment import UnknownCode
+from doseflow.errors import ResourceRefused
 from doseflow.intake.fhir_bundle import FhirEntry, read_fhir_body
-from doseflow.intake.fhir_check import ResourceRefused, check_resource
+from doseflow.intake.fhir_check import check_resource
 from doseflow.intake.json_text import parse_json
 from doseflow.interfaces.file_reading import FileReading
 from doseflow.interfaces.reading_context import ReadingContext

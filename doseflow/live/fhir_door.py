@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from doseflow.domain.appointment import SourceMessage
 from doseflow.domain.caller import LOCAL_CALLER, Caller
+from doseflow.errors import FhirIssue, ResourceRefused
 from doseflow.intake.fhir_bundle import FhirBody, FhirEntry, read_fhir_body
-from doseflow.intake.fhir_check import FhirIssue, ResourceRefused
 from doseflow.live.appointment_desk import AppointmentDesk
 from doseflow.ports import TakenMessage
 

@@ -114,7 +114,7 @@ class SqlAppointmentBook:
             select(table.site_id, table.starts_at, func.sum(func.coalesce(table.people, 1)))
             .where(table.status == AppointmentStatus.BOOKED.value, table.starts_at >= start, table.starts_at < end)
             .where(table.site_id.is_not(None))
-            .group_by(table.site_id, table.starts_at)
+            .group_by(table.starts_at, table.site_id)
         )
         with self._transactions.read() as connection:
             bins = {site: [0] * BOOKING_BINS for site in _told_sites(connection, heard_since, first_before)}

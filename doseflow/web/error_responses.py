@@ -47,6 +47,7 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.ReportRepeated: ProblemKind(409, "repeated-report", "The report was accepted before"),
     errors.ReportTooLarge: ProblemKind(413, "too-large-report", "The body is too large"),
     errors.MessageRefused: ProblemKind(422, "refused-message", "The message cannot be used"),
+    errors.ResourceRefused: ProblemKind(422, "refused-resource", "The FHIR resource cannot be used"),
     errors.ReceiptRefused: ProblemKind(409, "refused-receipt", "The receipt does not fit the order"),
     errors.SettingsWrong: ProblemKind(500, "wrong-settings", "A setting is wrong"),
     errors.CityWrong: ProblemKind(500, "wrong-city", "The city file is wrong"),

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
 from doseflow.domain.caller import Caller
-from doseflow.errors import DoseflowError, EnvironmentUnfit, StoreUnavailable
-from doseflow.intake.fhir_check import FhirIssue, ResourceRefused
+from doseflow.errors import DoseflowError, EnvironmentUnfit, FhirIssue, ResourceRefused, StoreUnavailable
 from doseflow.intake.fhir_outcome import outcome_of_issues, outcome_of_sentence
 from doseflow.live.fhir_door import ALL_OR_NOTHING, FhirDoor, FhirResult
 from doseflow.web.callers import AskCaller

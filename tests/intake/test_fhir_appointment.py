@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from interface_files import APPOINTMENT_FILES
 
 from doseflow.domain.appointment import AppointmentStatus
-from doseflow.errors import EnvironmentUnfit
+from doseflow.errors import EnvironmentUnfit, FhirIssue, ResourceRefused
 from doseflow.intake import fhir_check
 from doseflow.intake.fhir_bundle import read_fhir_body
-from doseflow.intake.fhir_check import FhirIssue, ResourceRefused
 from doseflow.intake.fhir_outcome import outcome_of_issues, outcome_of_sentence
 
 BOOKED = {
