@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -55,7 +55,7 @@ def require_fhir_library() -> None:
     _model_of("Appointment")
 
 
-@cache
+@lru_cache(256)
 def _model_of(kind: str) -> type[BaseModel] | None:
     try:
         from fhir.resources.R4B import get_fhir_model_class

@@ -66,6 +66,7 @@ _RESOURCES = (("AIS", 4), ("AIL", 6), ("AIG", 8), ("AIP", 6))
 def source_of(message: Hl7Message) -> str:
     """Name of the sending system by MSH-3 and MSH-4."""
     names = "@".join(name for name in (message.header.text(3), message.header.text(4)) if name)
+    names = "".join(char for char in names if char.isprintable())
     return f"hl7:{names}"[:100] if names else "hl7"
 
 

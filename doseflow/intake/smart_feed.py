@@ -31,6 +31,8 @@ from doseflow.intake.fhir_place import place_of_location, place_of_reference
 KINDS = ("Location", "Schedule", "Slot")
 """Types of files, in the order in which they must be read."""
 MAX_OUTPUTS = 10_000
+MAX_PLACES = 200_000
+"""Locations, and schedules, remembered of one feed: whoever sends new ones for ever must not fill the memory."""
 CAPACITY_EXTENSION = "/slot-capacity"
 _USED = {
     "Location": ("id", "identifier", "position"),
@@ -104,6 +106,8 @@ class FeedCatalogue:
         if not line:
             return None
         resource = _resource(kind, line)
+        if max(len(self.locations), len(self.schedules)) >= MAX_PLACES and kind != "Slot":
+            raise MessageRefused(kind, f"must be one of at most {MAX_PLACES} of a feed")
         if kind == "Location":
             self.locations[_own_name(resource)] = place_of_location(resource)
             return None
