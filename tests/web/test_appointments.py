@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 from fhir.resources.R4B.bundle import Bundle
 from fhir.resources.R4B.operationoutcome import OperationOutcome
@@ -105,6 +106,31 @@ def test_a_site_of_which_only_bookings_are_told_still_counts_as_never_reported(c
     city.live.run_cycle()
     [row] = [one for one in doors.get("/api/v1/sites").json()["sites"] if one["site_id"] == site]
     assert row["age_minutes"] is None
+
+
+def test_what_the_site_itself_told_stands_beside_the_bookings_of_others(city, doors) -> None:
+    before = city.play().state
+    site = site_ids(city)[0]
+    city.clock.set(city.clock.now() + timedelta(seconds=1))
+    post(doors, booked(city, site, 20))
+    after = city.live.run_cycle().state
+    for name in (
+        "arrivals_people",
+        "waiting_people",
+        "observed_wait_minutes",
+        "doses_given",
+        "stations_open",
+        "seats_taken",
+    ):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+    assert after.lots.lot_number == before.lots.lot_number
+    assert after.fridges.fridge_id == before.fridges.fridge_id
+    assert len(after.staff.people) == len(before.staff.people)
+    site_idx = city.live.city.site_to_idx[site]
+    assert bookings_of_state(city.live, site) == [0, 1, 0, 0, 0, 0, 0, 0]
+    np.testing.assert_array_equal(
+        np.delete(after.booked_people, site_idx, 0), np.delete(before.booked_people, site_idx, 0)
+    )
 
 
 def test_a_cancellation_takes_it_back_and_a_repeat_of_the_booking_does_not_bring_it_again(city, doors) -> None:
