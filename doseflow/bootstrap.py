@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from doseflow import __version__
+from doseflow.appointment_doors import open_appointments
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
 from doseflow.errors import SettingsWrong
@@ -252,6 +253,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         answer_seconds=settings.engines.deadline_milliseconds / 1000,
         why_engines_rest=partial(_why_engines_rest, settings),
     )
+    open_appointments(live, store, settings)
     return OpenCity(live, store, gateways, settings, nets)
 
 

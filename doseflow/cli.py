@@ -28,6 +28,7 @@ from doseflow.backtest.command import look_back
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
+from doseflow.interfaces.command import interfaces
 from doseflow.models import models
 from doseflow.panels.command import draw_dashboards
 from doseflow.store_command import store
@@ -49,6 +50,7 @@ app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
 app.add_typer(audit, name="audit")
 app.add_typer(store, name="store")
+app.add_typer(interfaces, name="interfaces")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)

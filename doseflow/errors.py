@@ -9,6 +9,8 @@ Everything doseflow raises on purpose.
     │   │   ├── TimeImplausible    the report is from the future or too old
     │   │   ├── ReportRepeated     the same report was accepted before
     │   │   └── ReportTooLarge     the body is over the size limit
+    │   ├── MessageRefused         another system's message that cannot be used: one field, one sentence
+    │   ├── ResourceRefused        a FHIR resource that cannot be used: an issue for each thing that is wrong
     │   ├── ReceiptRefused         receipts -> orders: the receipt does not fit the order
     │   ├── CommandRefused         a person in command asks for what cannot be done now
     │   ├── SettingsWrong          a setting is unknown or out of its range
@@ -39,6 +41,8 @@ Everything doseflow raises on purpose.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 
 class DoseflowError(Exception):
@@ -85,6 +89,39 @@ class ReportRepeated(ReportRefused):
 
 class ReportTooLarge(ReportRefused):
     """The body is over the size limit."""
+
+
+class MessageRefused(InputWrong):
+    """
+    A message of another system that cannot be used.
+
+    Parameters
+    ----------
+    field
+        Where it is wrong, in the words of its standard: `TQ1-7`, `Appointment.start`.
+    reason
+        One clause naming the bound; never a value that might be somebody's name.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
+
+
+class FhirIssue(NamedTuple):
+    """What is wrong with a FHIR resource: where, as a FHIRPath, and one sentence that repeats no value."""
+
+    expression: str
+    text: str
+
+
+class ResourceRefused(InputWrong):
+    """A resource that FHIR R4 does not allow, or that cannot be used."""
+
+    def __init__(self, *issues: FhirIssue) -> None:
+        self.issues = issues
+        super().__init__("; ".join(f"{one.expression}: {one.text}" for one in issues))
 
 
 class ReceiptRefused(InputWrong):
@@ -194,7 +231,15 @@ class EngineUnfit(DoseflowError):
 
 
 class GatewayFailed(DoseflowError):
-    """One delivery to an outside system did not arrive; the outbox tries again."""
+    """
+    One delivery to an outside system did not arrive, or it could not be asked; it is tried again.
+
+    `retry_after_seconds` is when it says to come again, None where it says nothing.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(text)
 
 
 class ModelInvalid(DoseflowError):

@@ -6,13 +6,14 @@ Every seam of doseflow as a Protocol: what stands on the other side can be excha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from doseflow.domain.appointment import Place, SourceMessage
 from doseflow.domain.audit import AuditEntry, AuditFilter, AuditHead, AuditPage, ChainedEntry
 from doseflow.domain.city import City, FloatArray
 from doseflow.domain.commanding import Handover, OrderWish, Press, WishAnswer
@@ -342,6 +343,87 @@ class CommandDesk(Protocol):
 
     def playbooks(self, limit: int = 100) -> list[Playbook]:
         """The latest first, running and ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMessage:
+    """
+    What became of a message: appointments changed, those older than what was known, and names of places of no site.
+
+    A repeat changes nothing.
+    """
+
+    is_repeat: bool
+    changed: int = 0
+    outdated: int = 0
+    unplaced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedAppointments:
+    """Appointments or slots (`kind` says which) of a place that is no site yet."""
+
+    source: str
+    place: tuple[str, ...]
+    kind: str
+    number: int
+    told_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsLeft:
+    """Free slots of a site as a publisher tells them; `capacity_left` is None where it tells no capacity."""
+
+    source: str
+    site_id: str
+    slots: int
+    capacity_left: int | None
+    told_at: datetime
+
+
+class AppointmentBook(Protocol):
+    """Keeps what other systems say of their appointments: the newest word of each, and no name of anybody."""
+
+    def take(
+        self,
+        message: SourceMessage,
+        site_of: Callable[[Place], str | None],
+        hash_of: Callable[[str], str],
+        now: datetime,
+    ) -> TakenMessage:
+        """Keep a message in one transaction, once; an older word than what is known changes nothing."""
+
+    def mark(self, source: str, now: datetime, ok: bool, text: str = "") -> None:
+        """Note that a source was heard, or that it could not be asked and why."""
+
+    def place_again(self, site_of: Callable[[Place], str | None]) -> int:
+        """Give what had no site the site that its names stand for now; how many."""
+
+    def booked_people(
+        self, start: datetime, *, heard_since: datetime, first_before: datetime
+    ) -> dict[str, tuple[int, ...]]:
+        """People booked in each of the eight quarter hours after `start`, by site that a source speaks for."""
+
+    def told_reports(self) -> dict[str, str]:
+        """Id of the last report made from the book, by site."""
+
+    def note_told(self, report_ids: dict[str, str]) -> None:
+        """Remember which reports were made, by site."""
+
+    def unplaced(self, limit: int = 1000) -> list[UnplacedAppointments]:
+        """Appointments and slots of places that are no site yet."""
+
+    def slots_left(self, start: datetime, end: datetime) -> list[SlotsLeft]:
+        """What publishers still offer between two moments."""
+
+    def sources(self) -> dict[str, datetime]:
+        """When each source last told of an appointment at a site."""
+
+    def doses_told(self, since: datetime) -> list[tuple[str, str, str, int]]:
+        """Doses that messages told, as source, site, day and number."""
+
+    def forget_before(self, moment: datetime) -> int:
+        """Let go of what ended before a moment; how many rows."""
 
 
 class Gateway(Protocol):

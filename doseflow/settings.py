@@ -22,7 +22,10 @@ from doseflow.domain.approvals import ApprovalParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
+from doseflow.gateways.mllp_listener import MllpParams
+from doseflow.gateways.slot_publisher import SlotFeedParams
 from doseflow.intake.params import IntakeParams
+from doseflow.live.appointment_params import AppointmentParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.rules_policy import RulesParams
@@ -100,6 +103,14 @@ class TracingSettings(BaseModel):
     """OpenTelemetry collector, such as `http://127.0.0.1:4318/v1/traces`; not set is no traces. `doseflow[tracing]`."""
 
 
+class FhirSettings(BaseModel):
+    """The door for FHIR R4 appointments."""
+
+    model_config = _STRICT_SECTION
+    is_on: bool = False
+    """Take FHIR R4 Appointments at /api/v1/fhir/Appointment. `doseflow[fhir]`."""
+
+
 class BundleSettings(BaseModel):
     """Where the trained nets are."""
 
@@ -159,6 +170,10 @@ class Settings(BaseSettings):
     feasible: FeasibleParams = Field(default_factory=FeasibleParams)
     relay: RelayParams = Field(default_factory=RelayParams)
     approvals: ApprovalParams = Field(default_factory=ApprovalParams)
+    appointments: AppointmentParams = Field(default_factory=AppointmentParams)
+    fhir: FhirSettings = Field(default_factory=FhirSettings)
+    hl7: MllpParams = Field(default_factory=MllpParams)
+    slot_feeds: SlotFeedParams = Field(default_factory=SlotFeedParams)
 
     @classmethod
     def settings_customise_sources(

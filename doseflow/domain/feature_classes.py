@@ -28,6 +28,8 @@ class FeatureClass(IntEnum):
 
 
 NUM_FEATURE_CLASSES = len(FeatureClass)
+SITE_SPEAKS = tuple(one for one in FeatureClass if one != FeatureClass.BOOKED_AHEAD)
+"""Classes by which a site itself is heard: of its bookings another system may tell while the site is silent."""
 
 
 class ReadingSource(IntEnum):

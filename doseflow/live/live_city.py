@@ -23,8 +23,10 @@ from doseflow.domain.report import ReceivedReport
 from doseflow.errors import CommandRefused, ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
+from doseflow.live.appointment_desk import AppointmentDesk
 from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.fhir_door import FhirDoor
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.override_check import objection_to, with_quantity
 from doseflow.live.site_watch import SiteWatch
@@ -71,6 +73,13 @@ class LiveCity:
         What is counted; the same that the engines of the planner are counted by.
     tellers
         Asked before the metrics are read, so that whoever keeps counts of their own can tell them.
+
+    Attributes
+    ----------
+    before_cycle
+        Called before each cycle takes the pending reports, so that it has the newest; quick, like `after_cycle`.
+    appointments, fhir_door
+        Take appointments of other systems; None where no door for them is on.
     """
 
     def __init__(
@@ -120,6 +129,9 @@ class LiveCity:
         self.began_at = clock.now()
         self.metrics = metrics or make_metrics()
         self.tellers = tuple(tellers)
+        self.before_cycle: list[Callable[[], object]] = []
+        self.appointments: AppointmentDesk | None = None
+        self.fhir_door: FhirDoor | None = None
         self.watch = SiteWatch(self._state)
         self.models = ModelWatch(self.metrics.quality)
 
@@ -143,6 +155,7 @@ class LiveCity:
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
         with self._cycle_lock, span("cycle"):
+            self._prepare()
             return self._run_cycle()
 
     def record_receipt(self, order_id: str, receipt: OrderReceipt) -> Order:
@@ -213,6 +226,13 @@ class LiveCity:
             self.feed.publish("reports_received", {"accepted": len(fresh), "refused": len(refused)})
         tell_span(accepted=len(fresh), refused=len(refused))
         return Submission(tuple(fresh), tuple(sorted(refused, key=lambda item: item.position)))
+
+    def _prepare(self) -> None:
+        for prepare in self.before_cycle:
+            try:
+                prepare()
+            except Exception:  # the boundary of what comes before: the cycle goes on with what is known
+                log.exception("before_cycle_failed")
 
     def _run_cycle(self) -> Cycle:
         as_of = self.clock.now()

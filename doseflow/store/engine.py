@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
+from doseflow.store.appointments import SqlAppointmentBook
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.command_desk import SqlCommandDesk
@@ -34,6 +35,7 @@ class Store:
     audit: SqlAuditLog
     desk: SqlCommandDesk
     retention: Retention
+    appointments: SqlAppointmentBook
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -83,10 +85,19 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
-    reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
-    desk, retention = SqlCommandDesk(transactions, tell), Retention(transactions)
-    if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, desk, retention, (engine.dispose,))
-    checkpointer = Checkpointer(engine)
-    plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, desk, retention, (checkpointer.close, engine.dispose))
+    checkpointer = Checkpointer(engine) if engine.dialect.name == "sqlite" else None
+    after_cycle = checkpointer.wake if checkpointer else _nothing
+    return Store(
+        reports=SqlReportStore(transactions),
+        plans=SqlPlanStore(transactions, after_cycle=after_cycle),
+        outbox=SqlOutbox(transactions),
+        audit=SqlAuditLog(transactions),
+        desk=SqlCommandDesk(transactions, tell),
+        retention=Retention(transactions),
+        appointments=SqlAppointmentBook(transactions),
+        _resources=(*([checkpointer.close] if checkpointer else []), engine.dispose),
+    )
+
+
+def _nothing() -> None:
+    """No checkpoint to make."""

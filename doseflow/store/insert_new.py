@@ -23,6 +23,11 @@ def insert_or_replace(connection: Connection, table: Table, replaced: str) -> Up
     )
 
 
+def upsert_insert(connection: Connection, table: Table) -> UpsertInsert:
+    """INSERT to which the caller adds what happens where the row is there already."""
+    return _insert(connection.dialect.name, table)
+
+
 @lru_cache
 def _insert_new(dialect: str, table: Table) -> UpsertInsert:
     return _insert(dialect, table).on_conflict_do_nothing()

@@ -229,3 +229,69 @@ playbooks = Table(
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
 )
+
+appointments = Table(
+    "appointments",
+    metadata,
+    Column("source", String(100), primary_key=True),
+    Column("id_hash", String(32), primary_key=True),
+    Column("site_id", String(100)),
+    Column("place", OutsideText, nullable=False),
+    Column("starts_at", Moment),
+    Column("ends_at", Moment),
+    Column("people", Integer),
+    Column("status", String(20), nullable=False),
+    Column("changed_at", Moment, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("received_at", Moment, nullable=False),
+    # Holds all that the counting of the coming two hours reads.
+    Index("ix_appointments_booked", "status", "starts_at", "site_id", "people"),
+)
+
+appointment_slots = Table(
+    "appointment_slots",
+    metadata,
+    Column("source", String(100), primary_key=True),
+    Column("slot_key", OutsideText(200), primary_key=True),
+    Column("site_id", String(100)),
+    Column("place", OutsideText, nullable=False),
+    Column("starts_at", Moment, nullable=False),
+    Column("ends_at", Moment, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("capacity_left", Integer),
+    Column("received_at", Moment, nullable=False),
+    Index("ix_appointment_slots_ends", "ends_at"),
+)
+
+appointment_messages = Table(
+    "appointment_messages",
+    metadata,
+    Column("source", String(100), primary_key=True),
+    Column("message_hash", String(32), primary_key=True),
+    Column("received_at", Moment, nullable=False),
+)
+
+appointment_sites = Table(
+    "appointment_sites",
+    metadata,
+    Column("source", String(100), primary_key=True),
+    Column("site_id", String(100), primary_key=True),
+    Column("first_told_at", Moment, nullable=False),
+    Column("told_at", Moment, nullable=False),
+)
+
+booking_reports = Table(
+    "booking_reports",
+    metadata,
+    Column("site_id", String(100), primary_key=True),
+    Column("report_id", String(100), nullable=False),
+)
+
+doses_told = Table(
+    "doses_told",
+    metadata,
+    Column("source", String(100), primary_key=True),
+    Column("site_id", String(100), primary_key=True),
+    Column("given_on", Date, primary_key=True),
+    Column("doses", Integer, nullable=False),
+)

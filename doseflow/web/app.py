@@ -14,11 +14,13 @@ from starlette.middleware import Middleware
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
+    appointments,
     audit,
     commands,
     cycles,
     drift,
     events,
+    fhir_appointments,
     handovers,
     health,
     metrics,
@@ -57,6 +59,8 @@ ROUTERS = (
     playbooks,
     audit,
     models,
+    appointments,
+    fhir_appointments,
 )
 
 

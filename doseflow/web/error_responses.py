@@ -46,6 +46,8 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.TimeImplausible: ProblemKind(422, "implausible-time", "The report's time cannot be true"),
     errors.ReportRepeated: ProblemKind(409, "repeated-report", "The report was accepted before"),
     errors.ReportTooLarge: ProblemKind(413, "too-large-report", "The body is too large"),
+    errors.MessageRefused: ProblemKind(422, "refused-message", "The message cannot be used"),
+    errors.ResourceRefused: ProblemKind(422, "refused-resource", "The FHIR resource cannot be used"),
     errors.ReceiptRefused: ProblemKind(409, "refused-receipt", "The receipt does not fit the order"),
     errors.CommandRefused: ProblemKind(409, "refused-command", "The command cannot be carried out as things stand"),
     errors.HandoverNotFound: ProblemKind(404, "unknown-handover", "There is no such hand-over"),

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 
 import uvicorn
 
+from doseflow.appointment_doors import make_feeds, make_listener
 from doseflow.bootstrap import OpenCity
 from doseflow.errors import EnvironmentUnfit
+from doseflow.gateways.mllp_listener import listen
 from doseflow.live.audit_heads import tell_audit_heads
 from doseflow.live.live_city import LiveCity
+from doseflow.live.slot_feed import poll_slots
 from doseflow.live.ticker import run_cycles, run_relay, run_retention
 from doseflow.settings import Settings
 from doseflow.web.app import create_app
@@ -35,7 +38,14 @@ async def serve_until_stopped(opened: OpenCity) -> None:
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
         asyncio.create_task(tell_audit_heads(opened.live, stop)),
         asyncio.create_task(run_retention(opened.forget_old, stop)),
+        *(
+            asyncio.create_task(poll_slots(feed, settings.slot_feeds, stop))
+            for feed in make_feeds(opened.live, settings)
+        ),
     ]
+    listener = make_listener(opened.live, settings)
+    if listener is not None:
+        beats.append(asyncio.create_task(listen(listener, stop)))
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))
     try:
         await server.serve()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
-from doseflow.domain.feature_classes import FeatureClass
+from doseflow.domain.feature_classes import SITE_SPEAKS, FeatureClass
 from doseflow.domain.state import CityState
 from doseflow.state.watch.told import Told, or_nought
 
@@ -58,7 +58,7 @@ def fridge_readings(axis: FridgeAxis, state: CityState, told: Told) -> FridgeRea
         set_point_celsius=_at(table.set_point_celsius, row),
         excursion_minutes=_at(table.excursion_minutes, row),
         valid=np.where(np.isnan(temperature), np.nan, valid),
-        site_reports=np.any(told.is_new[site_idx], axis=1),
+        site_reports=np.any(told.is_new[:, SITE_SPEAKS], axis=1)[site_idx],
         doses=or_nought(told.now.doses)[site_idx],
     )
 

@@ -1,6 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from watched_city import Watched, city_of
+
+from doseflow.domain.feature_classes import FeatureClass
+from doseflow.state.watch import watch
 
 
 def cooling(rng, above, noise=0.22):
@@ -79,6 +84,23 @@ def test_a_silent_logger_of_a_site_that_reports_is_flagged_and_a_silent_site_is_
         )
     assert [one.site_id for one in watched.anomalies] == ["s0"]
     assert watched.open_kinds == ["logger_silent"]
+
+
+def test_a_site_of_which_another_system_tells_bookings_does_not_make_its_loggers_silent(make_watched):
+    watched, rng = make_watched(3), np.random.default_rng(1)
+    above = show_true(watched, 40)
+    for _ in range(24):
+        above = cooling(rng, above)
+        state = watched.state(
+            temperature=np.concatenate([[np.nan], np.round(5 + above[1:], 1)]), told=np.array([False, True, True])
+        )
+        valid = state.valid_epoch_minutes.copy()
+        valid[0, FeatureClass.BOOKED_AHEAD] = state.as_of.timestamp() / 60
+        watched.learned, watched.anomalies = watch(
+            watched.learned, replace(state, valid_epoch_minutes=valid), watched.params
+        )
+        watched.period += 1
+    assert watched.open_kinds == []
 
 
 def test_a_logger_never_told_is_none(make_watched):
