@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
+from doseflow.store.api_keys import SqlApiKeys
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.connect import make_engine, read_url
@@ -15,6 +16,7 @@ from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.reports import SqlReportStore
+from doseflow.store.sessions import SqlSessions
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -29,6 +31,8 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    sessions: SqlSessions
+    keys: SqlApiKeys
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -78,9 +82,18 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
-    reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
-    if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
-    checkpointer = Checkpointer(engine)
-    plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    plans = SqlPlanStore(transactions)
+    resources: tuple[Callable[[], None], ...] = (engine.dispose,)
+    if engine.dialect.name == "sqlite":
+        checkpointer = Checkpointer(engine)
+        plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
+        resources = (checkpointer.close, engine.dispose)
+    return Store(
+        reports=SqlReportStore(transactions),
+        plans=plans,
+        outbox=SqlOutbox(transactions),
+        audit=SqlAuditLog(transactions),
+        sessions=SqlSessions(transactions),
+        keys=SqlApiKeys(transactions),
+        _resources=resources,
+    )
