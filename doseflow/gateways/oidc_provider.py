@@ -2,9 +2,9 @@
 OidcProvider: an identity provider by OpenID Connect Core 1.0, section 3.1 (authorization code), with PKCE (RFC 7636).
 
 It can say who somebody is and in which groups, at the moment of the sign-in. It cannot tell later that somebody has
-left: a session lasts until its own end, or until `doseflow users sign-out`. Traps: the issuer must be spelt exactly as the
-provider spells it, a slash at its end included; many providers put groups into the ID token only after they are told
-to, so what is missing there is asked of the userinfo endpoint.
+left: a session lasts until its own end, or until `doseflow users sign-out`. Traps: the issuer must be spelt exactly as
+the provider spells it, a slash at its end included; many providers put groups into the ID token only after they are
+told to, so what is missing there is asked of the userinfo endpoint.
 
 The library (`pip install 'doseflow[sign-in]'`) checks what is signed; keys are fetched anew for each sign-in, which is
 rare enough, so that a provider may change them at any time.
@@ -61,7 +61,7 @@ class OidcProvider:
         ------
         GatewayFailed
         """
-        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge  # type: ignore[import-untyped]
 
         state, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(3))
         query = {
@@ -125,7 +125,7 @@ class OidcProvider:
         return self._json("POST", endpoints["token_endpoint"], **more)
 
     def _checked(self, id_token: str, keys: dict[str, Any], nonce: str, access_token: Any) -> dict[str, Any]:
-        from authlib.oidc.core import CodeIDToken
+        from authlib.oidc.core import CodeIDToken  # type: ignore[import-untyped]
         from joserfc import jwt
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet
@@ -172,7 +172,7 @@ def _understood(keys: dict[str, Any]) -> Any:
 
 def _require_library() -> None:
     try:
-        import authlib.oidc.core  # noqa: F401 - only whether it is there
+        import authlib.oidc.core  # type: ignore[import-untyped]  # noqa: F401 - whether it is there
         import joserfc  # noqa: F401
     except ImportError as error:
         sentence = "sign_in.provider: needs the library of `pip install 'doseflow[sign-in]'`; {} is missing"

@@ -94,7 +94,7 @@ def _own_orders(
         return plans.orders(states=states, site_id=site_id, limit=limit)
     site_ids = caller.site_ids if site_id is None else caller.site_ids & {site_id}
     found = [order for each in site_ids for order in plans.orders(states=states, site_id=each, limit=limit)]
-    return sorted(found, key=lambda order: (order.created_at, order.order_id), reverse=True)[:limit]
+    return sorted(found, key=lambda order: order.created_at, reverse=True)[:limit]
 
 
 def _record(living: Living, caller: Caller, order_id: str, body: bytes) -> Order:
