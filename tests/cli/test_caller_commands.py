@@ -12,7 +12,8 @@ from doseflow.errors import SettingsWrong
 from doseflow.settings import Settings, is_loopback, require_sign_in_on_a_network
 from doseflow.store.engine import open_store
 
-PASSPHRASE = "correct horse battery"
+PASSPHRASE = "correct horse battery"  # noqa: S105 - of nobody
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - refused, which is tested
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_users_are_added_listed_and_removed_and_the_audit_log_is_told(run, tmp_p
     assert run("users", "password", "anna", "--from-input", given="another horse battery\n").returncode == 0
     assert run("users", "remove", "anna").returncode == 0
     assert run("users", "remove", "anna").returncode == 1
-    assert [one for one in actions(tmp_path)] == [
+    assert actions(tmp_path) == [
         ("user.add", "anna"),
         ("user.change_password", "anna"),
         ("user.remove", "anna"),
@@ -71,7 +72,7 @@ def test_loopback_opens_without_sign_in(host):
     require_sign_in_on_a_network(Settings(http={"host": host}))
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "flow.city.example"])
+@pytest.mark.parametrize("host", [EVERYWHERE, "::", "10.0.0.7", "flow.city.example"])
 def test_a_network_does_not_unless_somebody_says_so_in_so_many_words(host):
     with pytest.raises(SettingsWrong, match="anybody_who_can_connect_may_do_anything"):
         require_sign_in_on_a_network(Settings(http={"host": host}))
@@ -81,6 +82,6 @@ def test_a_network_does_not_unless_somebody_says_so_in_so_many_words(host):
 
 
 def test_serve_refuses_to_open_to_a_network_before_anything_else(run):
-    refused = run("serve", "--host", "0.0.0.0")
+    refused = run("serve", "--host", EVERYWHERE)
     assert refused.returncode == 2
     assert refused.stderr.startswith("sign_in.is_on: must be true")

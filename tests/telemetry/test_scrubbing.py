@@ -15,6 +15,7 @@ import pytest
 
 from doseflow.telemetry.scrubbing import scrub_fields, scrub_text
 
+DOSEFLOW = (sys.executable, "-m", "doseflow")
 KEY = "dsf_0123456789ab_" + "K" * 43
 MARKERS = ("hunter2-hunter2", "K" * 43, "Zhang-Wei-Marker", "13912345678", "110101199003070000", "anna@example.org")
 BODY = {
@@ -112,7 +113,7 @@ def test_the_log_of_a_service_at_whose_doors_wrong_bodies_stand_has_none_of_them
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
             _wait_for(client)
             made = subprocess.run(
-                [sys.executable, "-m", "doseflow", "keys", "make", "tests", "--role", "machine", "--role", "duty_officer"],
+                [*DOSEFLOW, "keys", "make", "tests", "--role", "machine", "--role", "duty_officer"],
                 cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=True,
             )  # fmt: skip
             key = {"authorization": f"Bearer {made.stdout.strip()}"}

@@ -20,6 +20,7 @@ from doseflow.ports import StartedSignIn
 
 pytest.importorskip("authlib")
 mock = pytest.importorskip("oidc_provider_mock")
+ANY_SECRET = "any"  # noqa: S105 - what this provider takes from everybody
 GROUPS = {"duty": Grant((CallerRole.DUTY_OFFICER,)), "site-1": Grant((CallerRole.SITE_HEAD,), ("1",))}
 
 
@@ -35,7 +36,7 @@ def issuer():
 
 
 def params_of(issuer):
-    return ProviderParams(issuer=issuer, title="City", client_secret="any", groups=GROUPS)
+    return ProviderParams(issuer=issuer, title="City", client_secret=ANY_SECRET, groups=GROUPS)
 
 
 @pytest.fixture
