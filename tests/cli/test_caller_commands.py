@@ -20,7 +20,9 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - refused, which is tested
 def run(tmp_path):
     def call(*words, given=""):
         command = [sys.executable, "-m", "doseflow", *words]
-        return subprocess.run(command, cwd=tmp_path, input=given, capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            command, cwd=tmp_path, input=given, capture_output=True, text=True, timeout=60, check=False
+        )
 
     return call
 
