@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from doseflow.domain.audit import AuditEntry
 from doseflow.domain.caller import CallerRole
@@ -107,7 +107,8 @@ def make_key(
 @keys.command("list")
 def list_keys() -> None:
     """Print every key by its prefix, those too that hold no more."""
-    table = Table("prefix", "name", "roles", "sites", "made", "holds until", "revoked")
+    # The prefix whole, however narrow the terminal: it is what `revoke` asks for.
+    table = Table(Column("prefix", no_wrap=True), "name", "roles", "sites", "made", "holds until", "revoked")
     with _store() as store:
         for key in store.keys.all_keys():
             roles, sites = ", ".join(sorted(key.caller.roles)), _sites(key.caller.site_ids)
