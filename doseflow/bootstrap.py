@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from doseflow import __version__
+from doseflow.access.sign_in import SignIn
 from doseflow.appointment_doors import open_appointments
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
@@ -20,6 +21,7 @@ from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.last_value import LastValue
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
+from doseflow.gateways.oidc_provider import OidcProvider
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
@@ -100,6 +102,7 @@ class OpenCity:
     gateways: tuple[Gateway, ...]
     settings: Settings
     nets: LiveNets
+    sign_in: SignIn | None = None
 
     def forget_old(self) -> Forgotten:
         """Let go of what the settings no longer keep; how many rows."""
@@ -254,7 +257,22 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         why_engines_rest=partial(_why_engines_rest, settings),
     )
     open_appointments(live, store, settings)
-    return OpenCity(live, store, gateways, settings, nets)
+    return OpenCity(live, store, gateways, settings, nets, open_sign_in(settings, store))
+
+
+def open_sign_in(settings: Settings, store: Store) -> SignIn | None:
+    """
+    Who knows callers, where the settings say that they must sign in.
+
+    Raises
+    ------
+    SettingsWrong, EnvironmentUnfit
+    """
+    params = settings.sign_in
+    if not params.is_on:
+        return None
+    provider = None if params.provider.issuer is None else OidcProvider(params.provider)
+    return SignIn(params, sessions=store.sessions, keys=store.keys, audit=store.audit, provider=provider)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from rich.table import Table
 from doseflow import __version__
 from doseflow.audit_commands import audit
 from doseflow.backtest.command import look_back
+from doseflow.caller_commands import keys, users
 from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
@@ -51,6 +52,8 @@ app.add_typer(engine, name="engine")
 app.add_typer(audit, name="audit")
 app.add_typer(store, name="store")
 app.add_typer(interfaces, name="interfaces")
+app.add_typer(users, name="users")
+app.add_typer(keys, name="keys")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)
@@ -93,18 +96,19 @@ def serve(
     """Serve a real city: reports over HTTP, a cycle every five minutes, orders out."""
     from doseflow.bootstrap import open_city, tracing
     from doseflow.live.machine_needs import require_free_port
-    from doseflow.settings import read_settings
+    from doseflow.settings import read_settings, require_sign_in_on_a_network
     from doseflow.web.server import serve_until_stopped
 
     settings = read_settings()
     given = {key: value for key, value in {"host": host, "port": port}.items() if value is not None}
     settings = settings.model_copy(update={"http": settings.http.model_copy(update=given)})
+    require_sign_in_on_a_network(settings)
     require_free_port(settings.http.host, settings.http.port)
     opened = open_city(settings)
+    scheme = "http" if settings.http.tls_certificate is None else "https"
     try:
-        out.print(
-            f"doseflow serves {opened.live.city.name} at http://{settings.http.host}:{settings.http.port}; Ctrl-C stops"
-        )
+        address = f"{scheme}://{settings.http.host}:{settings.http.port}"
+        out.print(f"doseflow serves {opened.live.city.name} at {address}; Ctrl-C stops")
         with _until_interrupted(), tracing(settings):
             asyncio.run(serve_until_stopped(opened))
     finally:
@@ -449,8 +453,9 @@ def config_show() -> None:
     from doseflow.settings import read_settings
 
     shown = read_settings().model_dump(mode="json")
-    if shown["webhook"]["secret"]:
-        shown["webhook"]["secret"] = "***"  # noqa: S105 - the mask, not a secret
+    for owner, name in ((shown["webhook"], "secret"), (shown["sign_in"]["provider"], "client_secret")):
+        if owner[name]:
+            owner[name] = "***"
     shown["store"]["url"] = re.sub(r"(://[^:/@]+):[^@]+@", r"\1:***@", shown["store"]["url"])
     out.print_json(data=shown)
 

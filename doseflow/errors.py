@@ -20,14 +20,17 @@ Everything doseflow raises on purpose.
     │   ├── HistoryWrong           a table of series cannot be forecast
     │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
     │   ├── TrainingWrong          a training run was asked for that cannot be
-    │   └── ReleaseRefused         a step of a release that cannot be taken from where it stands
+    │   ├── ReleaseRefused         a step of a release that cannot be taken from where it stands
+    │   ├── SignInRefused          a name and password, or an answer of an identity provider, that proves nothing
+    │   └── SignInsTooMany         so many attempts that the next one is not listened to yet
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
     │   ├── OrderNotFound
     │   ├── HandoverNotFound
     │   ├── PlaybookNotFound
-    │   └── ModelNotFound
+    │   ├── ModelNotFound
+    │   └── UserNotFound           a local user or a key that is not there
     ├── EnvironmentUnfit           port taken, folder read-only, library missing; exit code 2
     ├── StoreUnavailable           the database does not answer
     ├── EngineFailed               a net's engine gave no answer; the fallback answers
@@ -178,6 +181,25 @@ class ReleaseRefused(InputWrong):
     """A step of a model's release that cannot be taken from where the release stands."""
 
 
+class SignInRefused(InputWrong):
+    """Somebody has not shown who they are; the text does not say which part was wrong."""
+
+
+class SignInsTooMany(InputWrong):
+    """
+    So many attempts to sign in that the next one is not listened to yet.
+
+    Parameters
+    ----------
+    wait_seconds
+        After which one is.
+    """
+
+    def __init__(self, wait_seconds: int) -> None:
+        self.wait_seconds = wait_seconds
+        super().__init__(f"there were too many attempts to sign in; try again in {wait_seconds} seconds")
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -204,6 +226,10 @@ class PlaybookNotFound(NotFound):
 
 class ModelNotFound(NotFound):
     """No model of the store has this digest."""
+
+
+class UserNotFound(NotFound):
+    """No local user has this name, or no key this prefix."""
 
 
 class EnvironmentUnfit(DoseflowError):

@@ -24,6 +24,7 @@ from doseflow.domain.orders import Commitments, Order, OrderReceipt, OrderState
 from doseflow.domain.plan import Infeasible, Plan, Proposal
 from doseflow.domain.playbooks import Playbook
 from doseflow.domain.report import ReceivedReport
+from doseflow.domain.sign_ins import ApiKey, Session
 from doseflow.domain.state import CityState
 
 
@@ -424,6 +425,82 @@ class AppointmentBook(Protocol):
 
     def forget_before(self, moment: datetime) -> int:
         """Let go of what ended before a moment; how many rows."""
+
+
+class SessionStore(Protocol):
+    """Keeps who has signed in, until they sign out or their time is over."""
+
+    def begin(self, session: Session, entry: AuditEntry) -> None:
+        """Keep a session, and in the same transaction that it began; those whose time is over are forgotten."""
+
+    def find(self, token_digest: str) -> Session | None:
+        """The session of a token, whether its time is over or not."""
+
+    def see(self, token_digest: str, now: datetime) -> None:
+        """Something was heard of it."""
+
+    def end(self, token_digest: str, entry: AuditEntry) -> None:
+        """End one session; where there is none nothing is kept."""
+
+    def end_all_of(self, name: str) -> int:
+        """End every session of a person; how many there were."""
+
+
+class KeyStore(Protocol):
+    """Keeps the keys of machines, those too that hold no more."""
+
+    def add(self, key: ApiKey, entry: AuditEntry) -> None:
+        """Keep a key, and in the same transaction that it was made."""
+
+    def find(self, prefix: str) -> ApiKey | None:
+        """The key of a prefix, whether it holds or not."""
+
+    def all_keys(self) -> list[ApiKey]:
+        """All of them, oldest first."""
+
+    def revoke(self, prefix: str, now: datetime, entry: AuditEntry) -> None:
+        """
+        From now on the key opens nothing.
+
+        Raises
+        ------
+        UserNotFound
+            No key has the prefix, or it was revoked before.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StartedSignIn:
+    """A sign-in at an identity provider that has begun: where to send the browser, and what must come back."""
+
+    address: str
+    state: str
+    nonce: str
+    verifier: str
+
+
+class IdentityProvider(Protocol):
+    """Somebody else who says who a person is."""
+
+    def begin(self, back_address: str) -> StartedSignIn:
+        """
+        Begin a sign-in that comes back to an address of ours.
+
+        Raises
+        ------
+        GatewayFailed
+        """
+
+    def claims(self, code: str, started: StartedSignIn, back_address: str) -> Mapping[str, Any]:
+        """
+        What it says of the person who came back with a code.
+
+        Raises
+        ------
+        SignInRefused
+            What it says does not belong to this sign-in, is not signed by it, or is over.
+        GatewayFailed
+        """
 
 
 class Gateway(Protocol):

@@ -9,6 +9,7 @@ without effect.
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from doseflow.access.params import SignInParams
 from doseflow.circuit_breaker import BreakerParams
 from doseflow.dispatch.relay import RelayParams
 from doseflow.domain.approvals import ApprovalParams
@@ -48,6 +50,24 @@ class HttpSettings(BaseModel):
     """Port to listen on."""
     allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     """Names by which the doors may be called; others are refused, so that a foreign page cannot reach them."""
+    tls_certificate: Annotated[str, MinLen(1)] | None = None
+    """File of the service's certificate and those above it, PEM; not set is plain HTTP."""
+    tls_key: Annotated[str, MinLen(1)] | None = None
+    """File of its private key, PEM."""
+    tls_client_authority: Annotated[str, MinLen(1)] | None = None
+    """File of the authorities whose client certificates are believed, PEM; `sign_in.certificates` names the callers."""
+    tls_client_is_required: bool = False
+    """Whether nobody gets through to anything without such a certificate."""
+
+    @model_validator(mode="after")
+    def _tls_is_whole(self) -> HttpSettings:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_key: must be given with tls_certificate, and only then")
+        if self.tls_client_authority is not None and self.tls_certificate is None:
+            raise ValueError("tls_client_authority: must be given with tls_certificate, got none")
+        if self.tls_client_is_required and self.tls_client_authority is None:
+            raise ValueError("tls_client_is_required: must be given with tls_client_authority, got none")
+        return self
 
 
 class StoreSettings(BaseModel):
@@ -159,6 +179,7 @@ class Settings(BaseSettings):
     release: ReleaseParams = Field(default_factory=ReleaseParams)
     engines: EngineParams = Field(default_factory=EngineParams)
     http: HttpSettings = Field(default_factory=HttpSettings)
+    sign_in: SignInParams = Field(default_factory=SignInParams)
     tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
@@ -208,6 +229,31 @@ def read_settings(**overrides: Any) -> Settings:
         raise SettingsWrong(_sentence(first)) from error
     except ValueError as error:
         raise SettingsWrong(f"{path}: {error}") from error
+
+
+def require_sign_in_on_a_network(settings: Settings) -> None:
+    """
+    Check that doors which open to a network ask who comes, or that somebody has said that they need not.
+
+    Raises
+    ------
+    SettingsWrong
+    """
+    host, sign_in = settings.http.host, settings.sign_in
+    if sign_in.is_on or sign_in.anybody_who_can_connect_may_do_anything or is_loopback(host):
+        return
+    raise SettingsWrong(
+        f"sign_in.is_on: must be true where http.host is not loopback, got {host!r}; or say "
+        "sign_in.anybody_who_can_connect_may_do_anything = true"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can only be reached from this machine."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _settings_file() -> Path:

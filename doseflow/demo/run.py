@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -47,9 +47,10 @@ def run_demo(choice: DemoChoice, settings: Settings, console: Console) -> int:
     with console.status(f"Making the city {choice.city_name} ..."):
         city = SimulatedCity.from_name(choice.city_name, seed=choice.seed)
         clock = SimulatedClock(city.now)
-        settings = settings.model_copy(
-            update={"store": StoreSettings(url=_fresh_store(choice.folder, settings.http.port))}
-        )
+        # The simulated sites have no keys.
+        sign_in = replace(settings.sign_in, is_on=False)
+        store = StoreSettings(url=_fresh_store(choice.folder, settings.http.port))
+        settings = settings.model_copy(update={"store": store, "sign_in": sign_in})
         opened = open_city(settings, clock=clock, city=city.city)
     try:
         with console.status("Loading the four weeks before ..."):

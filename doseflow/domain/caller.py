@@ -27,11 +27,14 @@ class Caller:
         How the audit log calls them: a user name or the name of a key, never a person's particulars.
     site_ids
         Sites that they may see and answer for; None is all.
+    is_machine
+        Whether a key or a certificate speaks, not a person.
     """
 
     name: str
     roles: frozenset[CallerRole]
     site_ids: frozenset[str] | None = None
+    is_machine: bool = False
 
     def may_touch(self, site_id: str) -> bool:
         """Whether the site is among theirs."""

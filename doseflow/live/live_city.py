@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from doseflow.domain.commanding import Press
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.orders import Order, OrderReceipt
 from doseflow.domain.report import ReceivedReport
-from doseflow.errors import CommandRefused, ReportRepeated
+from doseflow.errors import CommandRefused, ReportRepeated, SiteUnknown
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
 from doseflow.live.appointment_desk import AppointmentDesk
@@ -140,9 +140,14 @@ class LiveCity:
         """Accepted reports that the next cycle will take."""
         return len(self._pending)
 
-    def submit(self, body: bytes) -> Submission:
+    def submit(self, body: bytes, *, site_ids: Set[str] | None = None) -> Submission:
         """
         Take one report or a list of them: keep the good, quarantine the rest, lose nothing.
+
+        Parameters
+        ----------
+        site_ids
+            Sites that whoever sends may speak for; None is all.
 
         Raises
         ------
@@ -150,7 +155,7 @@ class LiveCity:
             The body as a whole cannot be read; it is in quarantine too.
         """
         with span("reports"):
-            return self._submit(body)
+            return self._submit(body, site_ids)
 
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
@@ -209,9 +214,11 @@ class LiveCity:
         """Orders not in a final state, newest first."""
         return self.plans.orders(states=OPEN_STATES, limit=100_000)
 
-    def _submit(self, body: bytes) -> Submission:
+    def _submit(self, body: bytes, site_ids: Set[str] | None) -> Submission:
         now = self.clock.now()
         items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        if site_ids is not None:
+            items = [_refused_if_foreign(item, site_ids) for item in items]
         accepted = [item for item in items if isinstance(item, AcceptedItem)]
         refused = [item for item in items if isinstance(item, RefusedItem)]
         is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])
@@ -298,6 +305,15 @@ class LiveCity:
         with stopwatch.stage("store"):
             self.plans.save_cycle(cycle, taken)
         return cycle
+
+
+def _refused_if_foreign(item: AcceptedItem | RefusedItem, site_ids: Set[str]) -> AcceptedItem | RefusedItem:
+    site_id = item.site_id if isinstance(item, RefusedItem) else item.received.report.site_id
+    if site_id in site_ids or (isinstance(item, RefusedItem) and not isinstance(item.error, SiteUnknown)):
+        return item
+    # The same words for a site of somebody else and for one that is not there: asking finds nothing out.
+    reason = f"must be one of the {len(site_ids)} sites that this sender speaks for, got {site_id!r}"
+    return RefusedItem(item.position, site_id, SiteUnknown("site_id", reason), item.raw)
 
 
 def _as_repeated(item: AcceptedItem) -> RefusedItem:

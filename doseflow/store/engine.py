@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from doseflow.errors import EnvironmentUnfit, StoreUnavailable
+from doseflow.store.api_keys import SqlApiKeys
 from doseflow.store.appointments import SqlAppointmentBook
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
@@ -19,6 +20,7 @@ from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.plan_store import _tell as tell
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.retention import Retention
+from doseflow.store.sessions import SqlSessions
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -36,6 +38,8 @@ class Store:
     desk: SqlCommandDesk
     retention: Retention
     appointments: SqlAppointmentBook
+    sessions: SqlSessions
+    keys: SqlApiKeys
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -95,6 +99,8 @@ def _store(engine: Engine) -> Store:
         desk=SqlCommandDesk(transactions, tell),
         retention=Retention(transactions),
         appointments=SqlAppointmentBook(transactions),
+        sessions=SqlSessions(transactions),
+        keys=SqlApiKeys(transactions),
         _resources=(*([checkpointer.close] if checkpointer else []), engine.dispose),
     )
 

@@ -295,3 +295,29 @@ doses_told = Table(
     Column("given_on", Date, primary_key=True),
     Column("doses", Integer, nullable=False),
 )
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_digest", String(64), primary_key=True),
+    Column("name", OutsideText(200), nullable=False, index=True),
+    Column("roles", Text, nullable=False),
+    Column("site_ids", OutsideText),
+    Column("way", String(20), nullable=False),
+    Column("began_at", Moment, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+    Column("ends_at", Moment, nullable=False),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("prefix", String(20), primary_key=True),
+    Column("secret_digest", String(64), nullable=False),
+    Column("name", OutsideText(200), nullable=False),
+    Column("roles", Text, nullable=False),
+    Column("site_ids", OutsideText),
+    Column("made_at", Moment, nullable=False),
+    Column("ends_at", Moment),
+    Column("revoked_at", Moment),
+)

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from doseflow.access.sign_in import SignIn
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
@@ -30,21 +31,26 @@ from doseflow.web import (
     plans,
     playbooks,
     reports,
+    sign_in,
     sites,
 )
 from doseflow.web.answer_cache import AnswerCache
+from doseflow.web.away_note import AwayNotes
 from doseflow.web.cycle_watch import CycleWatch
 from doseflow.web.door_checks import LOOPBACK_HOSTS, DoorChecks
 from doseflow.web.error_responses import add_error_responses
 from doseflow.web.living import Living, WebParams
 from doseflow.web.openapi import openapi_document
 from doseflow.web.pages import add_pages
+from doseflow.web.permission_door import PermissionDoor
 from doseflow.web.security_headers import SecurityHeaders
+from doseflow.web.sign_in import SignInDoor
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
 ROUTERS = (
     health,
     metrics,
+    sign_in,
     reports,
     sites,
     anomalies,
@@ -65,7 +71,11 @@ ROUTERS = (
 
 
 def create_app(
-    live: LiveCity, *, allowed_hosts: Sequence[str] = LOOPBACK_HOSTS, params: WebParams | None = None
+    live: LiveCity,
+    *,
+    allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
+    params: WebParams | None = None,
+    signs_in: SignIn | None = None,
 ) -> FastAPI:
     """
     The ASGI application of a living city.
@@ -74,11 +84,14 @@ def create_app(
     ----------
     allowed_hosts
         Host names served, without ports; `*` serves every name and gives up the protection against DNS rebinding.
+    signs_in
+        Who knows callers; None lets everybody do everything.
     """
     count = live.metrics
     watch = CycleWatch(live, count)
     app = FastAPI(
         title="doseflow",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         # Any content type is read as JSON, as the other doors do; foreign pages are stopped by the origin check.
@@ -88,8 +101,10 @@ def create_app(
             Middleware(SecurityHeaders),
             Middleware(DoorChecks, allowed_hosts=allowed_hosts),
             Middleware(UnexpectedErrors),
+            *([] if signs_in is None else [Middleware(PermissionDoor, signs_in)]),
         ],
     )
+    app.state.sign_in_door = None if signs_in is None else SignInDoor(signs_in, AwayNotes())
     app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache())
     for module in ROUTERS:
         app.include_router(module.router)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from fastapi import APIRouter
 
 from doseflow.live.appointment_desk import AppointmentDesk
+from doseflow.web.actions import needs
 from doseflow.web.error_responses import STORE_UNAVAILABLE, documented
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
@@ -80,6 +81,7 @@ class AppointmentsAnswer:
 
 
 @router.get("/appointments", responses={200: {"model": AppointmentsAnswer}, **documented(STORE_UNAVAILABLE)})
+@needs("appointment.read")
 def get_appointments(living: AskLiving) -> JsonAnswer:
     """What other systems have told of appointments."""
     desk, now = living.live.appointments, living.live.clock.now()

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
 from doseflow.domain.audit import AuditFilter, ChainedEntry
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import MALFORMED_REQUEST, STORE_UNAVAILABLE, documented
 from doseflow.web.json_answer import JsonAnswer
@@ -49,6 +50,7 @@ class AuditAnswer:
 
 
 @router.get("/audit", responses={200: {"model": AuditAnswer}, **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE)})
+@needs("audit.read")
 def get_audit(
     living: AskLiving,
     _caller: AskCaller,

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from doseflow.errors import SiteUnknown
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
@@ -21,7 +22,7 @@ from doseflow.web.error_responses import (
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
 from doseflow.web.order_actions import REFUSED, ClientKey, Reason, press_of
-from doseflow.web.sites import require_site
+from doseflow.web.own_sites import require_own_site
 
 router = APIRouter(prefix="/api/v1", tags=["commands"])
 
@@ -64,10 +65,11 @@ class CommandAnswer:
         **documented(ERROR_TO_PROBLEM[SiteUnknown], REFUSED, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
+@needs("site.{command}")
 def post_command(command: Command, site: CommandedSite, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Freeze, unfreeze, suspend or resume a site; saying it twice changes nothing."""
     live = living.live
-    require_site(live, site.site_id)
+    require_own_site(live, caller, site.site_id)
     press = press_of(live, caller, site.reason, site.client_key)
     live.desk.command_site(command, site.site_id, press)
     live.feed.publish("site_commanded", {"command": command, "site_id": site.site_id})

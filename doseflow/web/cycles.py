@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from doseflow.web.actions import needs
 from doseflow.web.cycle_view import CycleAnswer, CyclesAnswer, cycle_answer, kept_cycle_answer
 from doseflow.web.error_responses import FOREIGN_ORIGIN, NO_CYCLE_YET, STORE_UNAVAILABLE, Problem, documented
 from doseflow.web.json_answer import JsonAnswer
@@ -15,6 +16,7 @@ router = APIRouter(prefix="/api/v1", tags=["cycles"])
 
 
 @router.get("/cycles/latest", responses={200: {"model": CycleAnswer}, **documented(NO_CYCLE_YET, STORE_UNAVAILABLE)})
+@needs("cycle.read")
 def get_latest_cycle(living: AskLiving) -> JsonAnswer:
     """The latest cycle; after a restart the latest one that was kept."""
     latest = _latest_or_none(living)
@@ -24,6 +26,7 @@ def get_latest_cycle(living: AskLiving) -> JsonAnswer:
 
 
 @router.get("/cycles", responses={200: {"model": CyclesAnswer}, **documented(STORE_UNAVAILABLE)})
+@needs("cycle.read")
 def get_cycles(living: AskLiving, limit: Annotated[int, Query(ge=1, le=120)] = 60) -> JsonAnswer:
     """The latest cycles since the process began, the newest first."""
     return JsonAnswer(CyclesAnswer(living.live.clock.now(), _latest_or_none(living), living.watch.recent[:limit]))
@@ -32,6 +35,7 @@ def get_cycles(living: AskLiving, limit: Annotated[int, Query(ge=1, le=120)] = 6
 @router.post(
     "/cycles", status_code=201, responses={201: {"model": CycleAnswer}, **documented(FOREIGN_ORIGIN, STORE_UNAVAILABLE)}
 )
+@needs("cycle.run")
 def post_cycle(living: AskLiving) -> JsonAnswer:
     """Run a cycle now, besides those of the clock: for operators, and for a city whose clock is driven from outside."""
     return JsonAnswer(cycle_answer(living.live.run_cycle()), status_code=201)

@@ -8,6 +8,7 @@ from datetime import datetime
 from fastapi import APIRouter
 
 from doseflow.live.drift.evidence import DriftView
+from doseflow.web.actions import needs
 from doseflow.web.error_responses import documented
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
@@ -51,6 +52,7 @@ class DriftAnswer:
 
 
 @router.get("/drift", responses={200: {"model": DriftAnswer}, **documented()})
+@needs("drift.read")
 def get_drift(living: AskLiving) -> JsonAnswer:
     """
     What the drift watch has seen since the process began.

@@ -60,6 +60,9 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.TrainingWrong: ProblemKind(422, "wrong-training", "A training run cannot be as it was asked for"),
     errors.ModelWrong: ProblemKind(409, "wrong-model", "A model bundle is wrong"),
     errors.ReleaseRefused: ProblemKind(409, "refused-release", "The release cannot take this step"),
+    errors.SignInRefused: ProblemKind(401, "refused-sign-in", "Nobody was signed in"),
+    errors.SignInsTooMany: ProblemKind(429, "too-many-sign-ins", "Too many attempts to sign in"),
+    errors.UserNotFound: ProblemKind(404, "unknown-user", "There is no such user or key"),
     errors.ModelNotFound: ProblemKind(404, "unknown-model", "There is no such model"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
     errors.PlanNotFound: ProblemKind(404, "unknown-plan", "There is no such plan"),
@@ -81,6 +84,10 @@ MALFORMED_REQUEST = ProblemKind(422, "malformed-request", "The request is not we
 NO_CYCLE_YET = ProblemKind(404, "no-cycle-yet", "No cycle has run yet")
 FOREIGN_HOST = ProblemKind(421, "foreign-host", "This host name is not served here")
 FOREIGN_ORIGIN = ProblemKind(403, "foreign-origin", "Another origin may not change anything here")
+NOT_SIGNED_IN = ProblemKind(401, "not-signed-in", "Say who you are")
+NOT_ALLOWED = ProblemKind(403, "not-allowed", "This is not yours to do")
+FORGED_CHANGE = ProblemKind(403, "forged-change", "The change may come from a page of somebody else")
+NO_SIGN_IN = ProblemKind(404, "no-sign-in", "This way of signing in is not set up here")
 UNEXPECTED = ProblemKind(500, "unexpected", "Something went wrong here")
 NO_SUCH_PAGE = ProblemKind(404, "no-such-page", "There is nothing at this address")
 WRONG_METHOD = ProblemKind(405, "wrong-method", "This address does not take this method")
@@ -94,6 +101,10 @@ OTHER_PROBLEMS: tuple[ProblemKind, ...] = (
     NO_CYCLE_YET,
     FOREIGN_HOST,
     FOREIGN_ORIGIN,
+    NOT_SIGNED_IN,
+    NOT_ALLOWED,
+    FORGED_CHANGE,
+    NO_SIGN_IN,
     UNEXPECTED,
     NO_SUCH_PAGE,
     WRONG_METHOD,
@@ -167,13 +178,21 @@ async def _of_problem(_request: Request, error: Problem) -> ProblemAnswer:
 
 
 async def _of_domain_error(request: Request, error: errors.DoseflowError) -> ProblemAnswer:
+    return domain_problem(request.url.path, error)
+
+
+def domain_problem(path: str, error: errors.DoseflowError) -> ProblemAnswer:
+    """The answer to what was raised on purpose; what is not the caller's fault is logged."""
     kind = problem_of(error)
     if kind.status >= 500:
-        log.error("request_failed", path=request.url.path, problem=kind.slug, exc_info=error)
+        log.error("request_failed", path=path, problem=kind.slug, exc_info=error)
     members = {}
     if isinstance(error, errors.ReportRefused | errors.ReceiptRefused):
         members = {"field": error.field, "reason": error.reason}
-    return problem_answer(kind, str(error), **members)
+    answer = problem_answer(kind, str(error), **members)
+    if isinstance(error, errors.SignInsTooMany):
+        answer.headers["Retry-After"] = str(error.wait_seconds)
+    return answer
 
 
 async def _of_validation(_request: Request, error: RequestValidationError) -> ProblemAnswer:

@@ -12,6 +12,7 @@ from doseflow.domain.caller import Caller
 from doseflow.errors import DoseflowError, EnvironmentUnfit, FhirIssue, ResourceRefused, StoreUnavailable
 from doseflow.intake.fhir_outcome import outcome_of_issues, outcome_of_sentence
 from doseflow.live.fhir_door import ALL_OR_NOTHING, FhirDoor, FhirResult
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import FOREIGN_HOST, FOREIGN_ORIGIN, UNEXPECTED
 from doseflow.web.json_answer import JsonAnswer
@@ -50,6 +51,7 @@ class FhirAnswer(JsonAnswer):
 
 
 @router.post("/Appointment", status_code=201, openapi_extra=_BODY, responses=_RESPONSES)
+@needs("appointment.send")
 async def post_appointment(request: Request, living: AskLiving, caller: AskCaller) -> FhirAnswer:
     """
     Take one Appointment, or a Bundle of them (batch, transaction or collection).

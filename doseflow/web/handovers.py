@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from doseflow.domain.commanding import Handover
 from doseflow.errors import HandoverNotFound
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
@@ -54,6 +55,7 @@ class HandoversAnswer:
         **documented(REFUSED, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
+@needs("handover.give")
 def post_handover(asked: Giving, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Give the watch; the answer lists what is open."""
     press = press_of(living.live, caller, "", asked.client_key)
@@ -69,6 +71,7 @@ def post_handover(asked: Giving, living: AskLiving, caller: AskCaller) -> JsonAn
         **documented(UNKNOWN, REFUSED, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
+@needs("handover.confirm")
 def post_confirm(
     handover_id: Annotated[int, Path(ge=1, le=2**53)], asked: Answering, living: AskLiving, caller: AskCaller
 ) -> JsonAnswer:
@@ -80,6 +83,7 @@ def post_confirm(
 @router.get(
     "/handover", responses={200: {"model": HandoversAnswer}, **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE)}
 )
+@needs("handover.read")
 def get_handovers(
     living: AskLiving, _caller: AskCaller, limit: Annotated[int, Query(ge=1, le=1000)] = 20
 ) -> JsonAnswer:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from doseflow.errors import StoreUnavailable
 from doseflow.live.live_city import LiveCity
+from doseflow.web.actions import open_to_all
 from doseflow.web.error_responses import CYCLES_STUCK, STORE_UNAVAILABLE, documented, problem_document
 from doseflow.web.json_answer import JsonAnswer, ProblemAnswer
 from doseflow.web.living import AskLiving, Living
@@ -42,6 +43,7 @@ class ReadinessAnswer:
 
 
 @router.get("/healthz", responses={200: {"model": HealthAnswer}, **documented(CYCLES_STUCK)})
+@open_to_all
 def healthz(living: AskLiving) -> JsonAnswer:
     """
     Whether the process does its work: it answers, and cycles run.
@@ -56,6 +58,7 @@ def healthz(living: AskLiving) -> JsonAnswer:
 
 
 @router.get("/readyz", responses={200: {"model": ReadinessAnswer}, **documented(STORE_UNAVAILABLE)})
+@open_to_all
 def readyz(living: AskLiving) -> JsonAnswer:
     """
     Whether reports can be taken: the store can be written. The doors open only after every net has given its golden

@@ -10,6 +10,7 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from doseflow.domain.orders import FINAL_STATES, OrderState
+from doseflow.web.actions import needs
 from doseflow.web.error_responses import STORE_UNAVAILABLE, documented
 from doseflow.web.health import cycle_age_minutes
 from doseflow.web.living import AskLiving, Living
@@ -23,6 +24,7 @@ router = APIRouter(tags=["health"])
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **documented(STORE_UNAVAILABLE)},
 )
+@needs("metrics.read")
 def metrics(living: AskLiving) -> Response:
     """Metrics in Prometheus's text format."""
     _read_gauges(living)

@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from doseflow.domain.caller import LOCAL_CALLER
 from doseflow.errors import EngineFailed, EnvironmentUnfit, InputWrong, ModelNotFound, ModelWrong, ReleaseRefused
 from doseflow.serve.aliases import Aliases
 from doseflow.serve.model_store import ModelStore
@@ -18,6 +19,8 @@ from doseflow.serve.release_desk import ReleaseDesk
 from doseflow.serve.release_history import ReleaseTrail, trail_of
 from doseflow.serve.release_orders import ReleaseOrder, let_in, promote_challenger, take_back
 from doseflow.serve.release_share import permille_of
+from doseflow.web.actions import needs
+from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, FOREIGN_ORIGIN, MALFORMED_REQUEST, documented
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving, Living
@@ -97,6 +100,7 @@ class ModelsAnswer:
 
 
 @router.get("/models", responses={200: {"model": ModelsAnswer}, **documented(ERROR_TO_PROBLEM[ModelWrong])})
+@needs("model.read")
 def get_models(living: AskLiving) -> JsonAnswer:
     """Who answers for each net that this city uses, how a release stands, and what happened before."""
     desks = living.live.releases
@@ -122,8 +126,11 @@ def get_models(living: AskLiving) -> JsonAnswer:
         ),
     },
 )
-async def post_step(step: ReleaseStep, ordered: OrderedStep, living: AskLiving) -> JsonAnswer:
+@needs("model.{step}")
+async def post_step(step: ReleaseStep, ordered: OrderedStep, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Take a step of a release; the next cycle follows it."""
+    # Whoever has signed in answers for it by their own name, whatever the body says.
+    ordered = ordered if caller is LOCAL_CALLER else ordered.model_copy(update={"by": caller.name})
     return JsonAnswer(await run_in_threadpool(_taken, living, step, ordered))
 
 

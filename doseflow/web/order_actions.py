@@ -13,6 +13,7 @@ from doseflow.domain.caller import Caller
 from doseflow.domain.commanding import OrderAction, OrderWish, Press, WishAnswer
 from doseflow.errors import CommandRefused, OrderNotFound
 from doseflow.live.live_city import LiveCity
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
@@ -24,6 +25,7 @@ from doseflow.web.error_responses import (
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
 from doseflow.web.order_view import OrderRow, order_row
+from doseflow.web.own_sites import own_order
 
 MAX_WISHES = 1000
 REFUSED = ERROR_TO_PROBLEM[CommandRefused]
@@ -96,9 +98,12 @@ class WishAnswers:
 
 
 @router.post("/orders/decide", responses={200: {"model": WishAnswers}, **PROBLEMS})
+@needs("order.decide")
 def post_decide(asked: Wishes, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Approve, reject, withdraw or undo many orders at once, or none of them where all must go."""
     live = living.live
+    for one in asked.wishes if caller.site_ids is not None else ():
+        own_order(live, caller, one.order_id)
     wishes = [OrderWish(one.order_id, one.action, one.reason) for one in asked.wishes]
     press = press_of(live, caller, asked.reason, asked.client_key)
     decide = live.desk.decide_all if asked.mode is WishMode.ALL else live.desk.decide
@@ -110,12 +115,14 @@ def post_decide(asked: Wishes, living: AskLiving, caller: AskCaller) -> JsonAnsw
 
 
 @router.post("/orders/{order_id}/override", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.override")
 def post_override(order_id: str, asked: Overriding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """
     Order it in another quantity, which the referee allows; the answer is the new order in its place.
 
     Every plan keeps it in just this quantity while it is open.
     """
+    own_order(living.live, caller, order_id)
     order = living.live.override(
         order_id, asked.quantity, press_of(living.live, caller, asked.reason, asked.client_key)
     )
@@ -124,44 +131,53 @@ def post_override(order_id: str, asked: Overriding, living: AskLiving, caller: A
 
 
 @router.post("/orders/{order_id}/approve", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.approve")
 def post_approve(order_id: str, asked: Answering, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Let a waiting order go out; it can be undone until it does."""
     return _act(living.live, OrderWish(order_id, OrderAction.APPROVE), asked, caller)
 
 
 @router.post("/orders/{order_id}/reject", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.reject")
 def post_reject(order_id: str, asked: Commanding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Stop a waiting order; it binds like a refusal: within the hour it is not asked for again."""
     return _act(living.live, OrderWish(order_id, OrderAction.REJECT), asked, caller)
 
 
 @router.post("/orders/{order_id}/withdraw", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.withdraw")
 def post_withdraw(order_id: str, asked: Commanding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Take an order back that no site has promised; the next plan may ask for it again."""
     return _act(living.live, OrderWish(order_id, OrderAction.WITHDRAW), asked, caller)
 
 
 @router.post("/orders/{order_id}/undo", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.undo")
 def post_undo(order_id: str, asked: Answering, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Take back the answer given last, as long as nobody was told: the order waits again."""
     return _act(living.live, OrderWish(order_id, OrderAction.UNDO), asked, caller)
 
 
 @router.post("/orders/{order_id}/pin", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.pin")
 def post_pin(order_id: str, asked: Commanding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Keep the order's decision in every plan as long as an order for it is open."""
+    own_order(living.live, caller, order_id)
     press = press_of(living.live, caller, asked.reason, asked.client_key)
     return JsonAnswer(order_row(living.live.desk.pin_order(order_id, press)))
 
 
 @router.post("/orders/{order_id}/unpin", responses={200: {"model": OrderRow}, **PROBLEMS})
+@needs("order.unpin")
 def post_unpin(order_id: str, asked: Commanding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Leave the order's decision to the plans again, however it was pinned."""
+    own_order(living.live, caller, order_id)
     press = press_of(living.live, caller, asked.reason, asked.client_key)
     return JsonAnswer(order_row(living.live.desk.unpin_order(order_id, press)))
 
 
 def _act(live: LiveCity, wish: OrderWish, asked: Answering | Commanding, caller: Caller) -> JsonAnswer:
+    own_order(live, caller, wish.order_id)
     press = press_of(live, caller, asked.reason, asked.client_key)
     live.desk.decide_all([wish], press, live.undo_for)
     order = live.plans.order(wish.order_id)

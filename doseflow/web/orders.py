@@ -7,9 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
+from doseflow.domain.caller import Caller
 from doseflow.domain.orders import Order, OrderState
 from doseflow.errors import OrderNotFound, ReceiptRefused
 from doseflow.intake.receipt_body import MAX_RECEIPT_BYTES, read_receipt
+from doseflow.web.actions import needs
+from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
     FOREIGN_ORIGIN,
@@ -24,27 +27,31 @@ from doseflow.web.limited_body import read_limited
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.openapi import body_of
 from doseflow.web.order_view import OrderRow, OrdersAnswer, order_row
+from doseflow.web.own_sites import own_order
 
 UNKNOWN_ORDER = ERROR_TO_PROBLEM[OrderNotFound]
 router = APIRouter(prefix="/api/v1", tags=["orders"])
 
 
 @router.get("/orders", responses={200: {"model": OrdersAnswer}, **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE)})
+@needs("order.read")
 def get_orders(
     living: AskLiving,
+    caller: AskCaller,
     state: Annotated[list[OrderState] | None, Query(description="One state, or several by repeating it.")] = None,
     site_id: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> JsonAnswer:
     """Orders, the newest first."""
-    orders = living.live.plans.orders(states=state, site_id=site_id, limit=limit)
+    orders = _own_orders(living, caller, state, site_id, limit)
     return JsonAnswer(OrdersAnswer(living.live.clock.now(), [order_row(order) for order in orders]))
 
 
 @router.get("/orders/{order_id}", responses={200: {"model": OrderRow}, **documented(UNKNOWN_ORDER, STORE_UNAVAILABLE)})
-def get_order(order_id: str, living: AskLiving) -> JsonAnswer:
+@needs("order.read")
+def get_order(order_id: str, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """One order."""
-    return JsonAnswer(order_row(living.live.plans.order(order_id)))
+    return JsonAnswer(order_row(own_order(living.live, caller, order_id)))
 
 
 @router.post(
@@ -57,7 +64,8 @@ def get_order(order_id: str, living: AskLiving) -> JsonAnswer:
         ),
     },
 )
-async def post_receipt(order_id: str, request: Request, living: AskLiving) -> JsonAnswer:
+@needs("order.receipt")
+async def post_receipt(order_id: str, request: Request, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """
     Say what became of an order; the same receipt twice changes nothing.
 
@@ -66,10 +74,22 @@ async def post_receipt(order_id: str, request: Request, living: AskLiving) -> Js
     body = await read_limited(request, MAX_RECEIPT_BYTES)
     # Cut off at the limit it is refused for what it is: one byte more than the limit says so.
     receipt_bytes = body.kept if body.is_whole else body.kept + b" "
-    return JsonAnswer(order_row(await run_in_threadpool(_record, living, order_id, receipt_bytes)))
+    return JsonAnswer(order_row(await run_in_threadpool(_record, living, caller, order_id, receipt_bytes)))
 
 
-def _record(living: Living, order_id: str, body: bytes) -> Order:
+def _own_orders(
+    living: Living, caller: Caller, states: list[OrderState] | None, site_id: str | None, limit: int
+) -> list[Order]:
+    plans = living.live.plans
+    if caller.site_ids is None:
+        return plans.orders(states=states, site_id=site_id, limit=limit)
+    site_ids = caller.site_ids if site_id is None else caller.site_ids & {site_id}
+    found = [order for each in site_ids for order in plans.orders(states=states, site_id=each, limit=limit)]
+    return sorted(found, key=lambda order: order.created_at, reverse=True)[:limit]
+
+
+def _record(living: Living, caller: Caller, order_id: str, body: bytes) -> Order:
+    own_order(living.live, caller, order_id)
     try:
         receipt = read_receipt(body, living.live.clock.now())
     except ReceiptRefused as error:

@@ -19,6 +19,7 @@ from doseflow.live.live_city import LiveCity
 from doseflow.playbooks.briefing import Briefing, brief
 from doseflow.playbooks.minutes_to_loss import Warming
 from doseflow.playbooks.proposed import ProposedPlaybook, proposed_playbooks
+from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     ERROR_TO_PROBLEM,
@@ -30,7 +31,7 @@ from doseflow.web.error_responses import (
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
 from doseflow.web.order_actions import REFUSED, ClientKey, Commanding, Reason, press_of
-from doseflow.web.sites import require_site
+from doseflow.web.own_sites import require_own_site
 
 UNKNOWN = ERROR_TO_PROBLEM[PlaybookNotFound]
 router = APIRouter(prefix="/api/v1", tags=["playbooks"])
@@ -89,6 +90,7 @@ class PlaybooksAnswer:
         **documented(REFUSED, UNKNOWN, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
+@needs("playbook.start")
 def post_playbook(asked: Starting, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """Start a playbook; it binds every plan until it is ended."""
     live = living.live
@@ -116,6 +118,7 @@ def post_playbook(asked: Starting, living: AskLiving, caller: AskCaller) -> Json
         **documented(UNKNOWN, REFUSED, MALFORMED_REQUEST, FOREIGN_ORIGIN, STORE_UNAVAILABLE),
     },
 )
+@needs("playbook.end")
 def post_end(playbook_id: str, asked: Commanding, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """End a playbook; one that has ended stays as it is."""
     live = living.live
@@ -127,6 +130,7 @@ def post_end(playbook_id: str, asked: Commanding, living: AskLiving, caller: Ask
 @router.get(
     "/playbooks", responses={200: {"model": PlaybooksAnswer}, **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE)}
 )
+@needs("playbook.read")
 def get_playbooks(
     living: AskLiving, _caller: AskCaller, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> JsonAnswer:
@@ -143,6 +147,7 @@ def get_playbooks(
     "/playbooks/{playbook_id}",
     responses={200: {"model": PlaybookAnswer}, **documented(UNKNOWN, MALFORMED_REQUEST, STORE_UNAVAILABLE)},
 )
+@needs("playbook.read")
 def get_playbook(
     playbook_id: str,
     living: AskLiving,
@@ -162,7 +167,7 @@ def _check(live: LiveCity, playbook: Playbook) -> None:
     if objection:
         raise CommandRefused(objection)
     for site_id in playbook.site_ids:
-        require_site(live, site_id)
+        require_own_site(live, caller, site_id)
     if playbook.fridge_id is not None:
         site = live.city.sites[live.city.site_to_idx[playbook.site_ids[0]]]
         if playbook.fridge_id not in {fridge.fridge_id for fridge in site.fridges}:

@@ -10,10 +10,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
+from doseflow.domain.caller import Caller
 from doseflow.errors import ReportRefused, ReportTooLarge
 from doseflow.intake.body import AcceptedItem, RefusedItem
 from doseflow.live.live_city import Submission
 from doseflow.ports import QuarantinedReport
+from doseflow.web.actions import needs
+from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import (
     BROKEN_BODY,
     ERROR_TO_PROBLEM,
@@ -28,8 +31,10 @@ from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.limited_body import LimitedBody, read_limited
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.openapi import body_of
+from doseflow.web.own_sites import own
 
 SHOWN_CHARACTERS = 2_000
+MOST_LOOKED_THROUGH = 10_000
 router = APIRouter(prefix="/api/v1", tags=["reports"])
 
 
@@ -94,7 +99,8 @@ class QuarantineAnswer:
         **documented(*(kind for cls, kind in ERROR_TO_PROBLEM.items() if issubclass(cls, ReportRefused))),
     },
 )
-async def post_reports(request: Request, living: AskLiving) -> JsonAnswer:
+@needs("report.send")
+async def post_reports(request: Request, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """
     Take one report or a list of them.
 
@@ -104,7 +110,7 @@ async def post_reports(request: Request, living: AskLiving) -> JsonAnswer:
     body = await read_limited(request, living.params.max_body_bytes)
     if not body.is_whole:
         await run_in_threadpool(_refuse_too_large, living, body)
-    submission = await run_in_threadpool(_submit, living, body.kept)
+    submission = await run_in_threadpool(_submit, living, body.kept, caller)
     if submission.refused:
         raise _problem_of_refused(submission, is_list=_is_list(body.kept))
     rows = [_accepted_row(item) for item in submission.accepted]
@@ -112,16 +118,21 @@ async def post_reports(request: Request, living: AskLiving) -> JsonAnswer:
 
 
 @router.get("/quarantine", responses={200: {"model": QuarantineAnswer}, **documented(STORE_UNAVAILABLE)})
-def get_quarantine(living: AskLiving, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> JsonAnswer:
+@needs("quarantine.read")
+def get_quarantine(
+    living: AskLiving, caller: AskCaller, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> JsonAnswer:
     """What was refused, the newest first: for the operator, who asks the site."""
-    rows = [_quarantine_row(each) for each in living.live.reports.quarantined(limit)]
+    # Of a caller with sites of their own, theirs among the latest of all.
+    latest = living.live.reports.quarantined(limit if caller.site_ids is None else MOST_LOOKED_THROUGH)
+    rows = [_quarantine_row(each) for each in own(latest, caller, lambda each: each.site_id)[:limit]]
     return JsonAnswer(QuarantineAnswer(living.live.clock.now(), rows))
 
 
-def _submit(living: Living, body: bytes) -> Submission:
+def _submit(living: Living, body: bytes, caller: Caller) -> Submission:
     metrics = living.metrics
     try:
-        submission = living.live.submit(body)
+        submission = living.live.submit(body, site_ids=caller.site_ids)
     except ReportRefused as error:
         metrics.reports_refused.labels(problem_of(error).slug).inc()
         raise

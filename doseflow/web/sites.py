@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from fastapi import APIRouter
 
+from doseflow.domain.caller import Caller
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.state import CityState
 from doseflow.errors import SiteUnknown
 from doseflow.live.live_city import LiveCity
 from doseflow.state.unknown import unknown_state
+from doseflow.web.actions import needs
 from doseflow.web.anomaly_view import anomaly_rows
+from doseflow.web.callers import AskCaller
 from doseflow.web.error_responses import ERROR_TO_PROBLEM, STORE_UNAVAILABLE, documented
 from doseflow.web.json_answer import JsonAnswer, json_bytes
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.order_view import order_row
+from doseflow.web.own_sites import own, require_own_site
 from doseflow.web.site_detail import SiteDetailAnswer, site_detail
 from doseflow.web.site_view import SitesAnswer, site_rows, sites_answer
 
@@ -25,8 +30,11 @@ router = APIRouter(prefix="/api/v1", tags=["sites"])
 
 
 @router.get("/sites", responses={200: {"model": SitesAnswer}, **documented(STORE_UNAVAILABLE)})
-def get_sites(living: AskLiving) -> JsonAnswer:
-    """Every site at the city's own moment, with what troubles it."""
+@needs("site.read")
+def get_sites(living: AskLiving, caller: AskCaller) -> JsonAnswer:
+    """Every site at the city's own moment, with what troubles it; of a caller with sites of their own, those."""
+    if caller.site_ids is not None:
+        return JsonAnswer(_own_sites(living, caller))
     return JsonAnswer(living.sites_cache.get(_moment_key(living), lambda: _sites_body(living)))
 
 
@@ -34,10 +42,11 @@ def get_sites(living: AskLiving) -> JsonAnswer:
     "/sites/{site_id}",
     responses={200: {"model": SiteDetailAnswer}, **documented(ERROR_TO_PROBLEM[SiteUnknown], STORE_UNAVAILABLE)},
 )
-def get_site(site_id: str, living: AskLiving) -> JsonAnswer:
+@needs("site.read")
+def get_site(site_id: str, living: AskLiving, caller: AskCaller) -> JsonAnswer:
     """One site in full."""
     live = living.live
-    require_site(live, site_id)
+    require_own_site(live, caller, site_id)
     now, (state, forecast) = live.clock.now(), _known(live)
     row = site_rows(state, forecast, now, living.params.trouble)[state.city.site_to_idx[site_id]]
     orders = [order_row(order) for order in live.plans.orders(site_id=site_id, limit=ORDERS_OF_SITE)]
@@ -46,25 +55,20 @@ def get_site(site_id: str, living: AskLiving) -> JsonAnswer:
     return JsonAnswer(site_detail(state, forecast, row, orders, reports, now=now, anomalies=anomalies))
 
 
-def require_site(live: LiveCity, site_id: str) -> None:
-    """
-    Check that the city has the site.
-
-    Raises
-    ------
-    SiteUnknown
-    """
-    if site_id not in live.city.site_to_idx:
-        sites = f"the {live.city.num_sites} sites of {live.city.name}"
-        raise SiteUnknown("site_id", f"must be one of {sites}, got {site_id!r}")
-
-
 def _sites_body(living: Living) -> bytes:
+    return json_bytes(_all_sites(living))
+
+
+def _all_sites(living: Living) -> SitesAnswer:
     live = living.live
     cycle_id = None if live.latest is None else live.latest.cycle_id
     state, forecast = _known(live)
-    answer = sites_answer(state, forecast, cycle_id=cycle_id, now=live.clock.now(), params=living.params.trouble)
-    return json_bytes(answer)
+    return sites_answer(state, forecast, cycle_id=cycle_id, now=live.clock.now(), params=living.params.trouble)
+
+
+def _own_sites(living: Living, caller: Caller) -> SitesAnswer:
+    answer = _all_sites(living)
+    return replace(answer, sites=own(answer.sites, caller, lambda site: site.site_id))
 
 
 def _known(live: LiveCity) -> tuple[CityState, ArrivalForecast | None]:

@@ -8,8 +8,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,7 +19,9 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from doseflow.bootstrap import OpenCity, open_city
+from doseflow.access.params import SignInParams
+from doseflow.access.sign_in import SignIn, wall_now
+from doseflow.bootstrap import OpenCity, open_city, open_sign_in
 from doseflow.domain.cycle import Cycle
 from doseflow.live.clocks import SimulatedClock
 from doseflow.live.live_city import LiveCity
@@ -114,3 +118,55 @@ def quiet_client(tmp_path_factory) -> Iterator[httpx.Client]:
     opened = open_city(Settings(store=store), clock=SimulatedClock(city.now), city=city.city)
     with contextlib.closing(opened), served(create_app(opened.live)) as client:
         yield client
+
+
+@dataclass
+class SignedCity:
+    """A city behind doors that ask who comes."""
+
+    opened: OpenCity
+    app: FastAPI
+    client: httpx.Client
+    sign_in: SignIn
+    played: PlayedCity | None = None
+
+
+@pytest.fixture(scope="module")
+def module_city() -> Iterator[Callable[..., SignedCity]]:
+    """Makes a quiet city with sign-in in a folder; sections of the settings may be given."""
+    with contextlib.ExitStack() as stack:
+
+        def make(folder: Path, *, now: Callable[[], datetime] = wall_now, **params: Any) -> SignedCity:
+            city = made_city("synthetic:6", 1)
+            store = StoreSettings(url=f"sqlite:///{folder / 'signed.sqlite'}")
+            sign_in = SignInParams(is_on=True, user_file=str(folder / "users.json"), **params)
+            settings = Settings(store=store, sign_in=sign_in)
+            opened = open_city(settings, clock=SimulatedClock(city.now), city=city.city)
+            stack.callback(opened.close)
+            return _signed(stack, opened, now)
+
+        yield make
+
+
+@pytest.fixture
+def signed_city(tmp_path) -> Iterator[Callable[[PlayedCity], SignedCity]]:
+    """Puts doors that ask who comes before a city that is played."""
+    with contextlib.ExitStack() as stack:
+
+        def make(played: PlayedCity) -> SignedCity:
+            params = SignInParams(is_on=True, user_file=str(tmp_path / "users.json"))
+            settings = played.opened.settings.model_copy(update={"sign_in": params})
+            played.opened.sign_in = open_sign_in(settings, played.opened.store)
+            signed = _signed(stack, played.opened, wall_now)
+            signed.played = played
+            return signed
+
+        yield make
+
+
+def _signed(stack: contextlib.ExitStack, opened: OpenCity, now: Callable[[], datetime]) -> SignedCity:
+    assert opened.sign_in is not None
+    opened.sign_in.now = now
+    opened.sign_in.recognition = replace(opened.sign_in.recognition, now=now)
+    app = create_app(opened.live, signs_in=opened.sign_in)
+    return SignedCity(opened, app, stack.enter_context(served(app)), opened.sign_in)

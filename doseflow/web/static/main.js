@@ -13,6 +13,7 @@ import { OrderList } from "./order_list.js";
 import { PlanDialog } from "./plan_dialog.js";
 import { SiteList } from "./site_list.js";
 import { SitePanel } from "./site_panel.js";
+import { WhoCard } from "./who_card.js";
 
 const find = (name) => document.querySelector(`[data-part="${name}"]`);
 
@@ -28,6 +29,7 @@ const parts = {
   sites: new SiteList({ list: find("site-list"), count: find("site-count"), search: find("site-search"), note: find("site-note") }, model),
   orders: new OrderList({ list: find("order-list"), count: find("order-count"), note: find("order-note"), filters: find("order-filters"), ended: find("orders-ended") }, model),
   panel: new SitePanel(find("site-panel"), model),
+  who: new WhoCard(find("who")),
 };
 
 const SHOWN_BY = {
@@ -70,5 +72,9 @@ showAll();
 
 new LiveEvents("/api/v1/events", {
   onEvent: (name, payload) => model.take(name, payload),
-  onLink: (isConnected) => model.setConnected(isConnected),
+  onLink: (isConnected) => {
+    model.setConnected(isConnected);
+    // A stream that is refused does not say why; this question does.
+    parts.who.read().catch(() => {});
+  },
 }).open();
