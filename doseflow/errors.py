@@ -17,7 +17,8 @@ Everything doseflow raises on purpose.
     │   ├── HistoryWrong           a table of series cannot be forecast
     │   ├── ModelWrong             a model bundle is broken, of another version, or answers wrongly
     │   ├── TrainingWrong          a training run was asked for that cannot be
-    │   └── ReleaseRefused         a step of a release that cannot be taken from where it stands
+    │   ├── ReleaseRefused         a step of a release that cannot be taken from where it stands
+    │   └── ResendRefused          a dead letter whose order has ended
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
@@ -30,6 +31,8 @@ Everything doseflow raises on purpose.
     │   └── EngineOverloaded       too many wait already; told at once
     ├── EngineUnfit                this engine cannot run on this machine; the next in line does
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
+    │   ├── GatewayRefused         it arrived and is refused for good; it is a dead letter
+    │   └── GatewayHeldBack        the gateway itself waits, so as not to tell too often
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
 `Infeasible` is not here: that no plan is allowed is an answer, not an error.
@@ -134,6 +137,10 @@ class ReleaseRefused(InputWrong):
     """A step of a model's release that cannot be taken from where the release stands."""
 
 
+class ResendRefused(InputWrong):
+    """A dead letter that must not be told any more, since its order has ended."""
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -179,7 +186,26 @@ class EngineUnfit(DoseflowError):
 
 
 class GatewayFailed(DoseflowError):
-    """One delivery to an outside system did not arrive; the outbox tries again."""
+    """
+    One delivery to an outside system did not arrive; the outbox tries again.
+
+    Parameters
+    ----------
+    retry_after_seconds
+        How long the other side asks to be left alone; None where it says nothing.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(text)
+
+
+class GatewayRefused(GatewayFailed):
+    """A delivery arrived, and the other side will never take it: trying again is of no use."""
+
+
+class GatewayHeldBack(GatewayFailed):
+    """The gateway itself waits with a delivery, so as not to tell too often; nobody has failed."""
 
 
 class ModelInvalid(DoseflowError):

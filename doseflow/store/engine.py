@@ -11,9 +11,11 @@ from doseflow.errors import EnvironmentUnfit, StoreUnavailable
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.connect import make_engine, read_url
+from doseflow.store.gateways import SqlGatewayPositions
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
+from doseflow.store.push_subscriptions import SqlPushSubscriptions
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.transactions import Transactions
 
@@ -29,6 +31,8 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    positions: SqlGatewayPositions
+    push: SqlPushSubscriptions
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -79,8 +83,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
+    ways = SqlGatewayPositions(transactions), SqlPushSubscriptions(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, *ways, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, *ways, (checkpointer.close, engine.dispose))

@@ -55,6 +55,8 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.TrainingWrong: ProblemKind(422, "wrong-training", "A training run cannot be as it was asked for"),
     errors.ModelWrong: ProblemKind(409, "wrong-model", "A model bundle is wrong"),
     errors.ReleaseRefused: ProblemKind(409, "refused-release", "The release cannot take this step"),
+    errors.ResendRefused: ProblemKind(409, "refused-resend", "The order of this letter has ended"),
+    errors.NotFound: ProblemKind(404, "not-found", "There is no such thing"),
     errors.ModelNotFound: ProblemKind(404, "unknown-model", "There is no such model"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
     errors.PlanNotFound: ProblemKind(404, "unknown-plan", "There is no such plan"),
@@ -66,6 +68,8 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.EngineOverloaded: ProblemKind(503, "engine-overloaded", "A net's engine has too much to answer"),
     errors.EngineUnfit: ProblemKind(503, "engine-unfit", "No engine can run a net on this machine"),
     errors.GatewayFailed: ProblemKind(502, "gateway-failed", "An outside system did not answer"),
+    errors.GatewayRefused: ProblemKind(502, "gateway-refused", "An outside system refused what it was told"),
+    errors.GatewayHeldBack: ProblemKind(503, "gateway-held-back", "A gateway waits, so as not to tell too often"),
     errors.ModelInvalid: ProblemKind(500, "invalid-model", "The optimisation model is wrong"),
 }
 
