@@ -28,6 +28,7 @@ from doseflow.engine_command import engine
 from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
 from doseflow.models import models
+from doseflow.orders_command import orders
 from doseflow.panels.command import draw_dashboards
 from doseflow.telemetry.logs import configure_logs
 from doseflow.train_commands import train
@@ -45,6 +46,7 @@ app.add_typer(config, name="config")
 app.add_typer(train, name="train")
 app.add_typer(models, name="models")
 app.add_typer(engine, name="engine")
+app.add_typer(orders, name="orders")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)

@@ -21,6 +21,7 @@ from doseflow.dispatch.relay import RelayParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
+from doseflow.gateways.params import GatewayParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.learned_policy import LearnedParams
@@ -126,6 +127,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
+    gateways: GatewayParams = Field(default_factory=GatewayParams)
     tick: TickParams = Field(default_factory=TickParams)
     intake: IntakeParams = Field(default_factory=IntakeParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)

@@ -2,8 +2,8 @@
 An order as FHIR R4 (hl7.org/fhir/R4): a Task, and for doses what its focus is.
 
 - Doses carried to another site: focus is a SupplyRequest (8.21). Doses moved between fridges of one site, or taken out
-  of use: focus is a SupplyDelivery (8.22), since nobody requests them from anywhere. Anything else has no focus: what is
-  to be done stands in `Task.code`, `Task.description` and, field by field, in `Task.input`.
+  of use: focus is a SupplyDelivery (8.22), since nobody requests them from anywhere. Anything else has no focus.
+- What is to be done stands in `Task.code`, `Task.description` and, field by field, in `Task.input`.
 - `Task.owner` may not be a Location in R4: the site is the owner as an Organization, and `Task.location` as a Location,
   both by identifier, so that the peer needs to know no id of ours.
 - What Task cannot tell: the figures behind a reason; they stay in doseflow.

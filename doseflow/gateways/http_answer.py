@@ -1,4 +1,4 @@
-"""What an HTTP answer means for an order: taken, to be tried again, or refused for good (RFC 9110, sections 10 and 15)."""
+"""What an HTTP answer means for an order: taken, to be tried again, or refused for good (RFC 9110, section 15)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 Messages to people through the services that Apprise knows (github.com/caronc/apprise): chat, mail, SMS.
 
 One message a site for all that changed at once, in the language of whoever reads it, and no two to a site within
-`min_gap_seconds`: what comes in between waits and is told together. It tells that there is something to do, by when, and
-why; it cannot tell whether anybody read it. No person is named, neither in the text nor here: an address is a URL that
-the city's administrator has set for a site and a role.
+`min_gap_seconds`: what comes in between waits and is told together. It tells that there is something to do, by when,
+and why; it cannot tell whether anybody read it. No person is named, neither in the text nor here: an address is a URL
+that the city's administrator has set for a site and a role.
 
 Trap: Apprise says only whether a service took a message, not why it did not. So no refusal counts as one for good.
 """

@@ -4,7 +4,7 @@ Orders to sites by MQTT 5 (OASIS standard, 2019-03-07), and their receipts back.
 An order goes to `doseflow/{city}/{site}/orders` with quality of service 1, and counts as told when the broker has
 acknowledged it (section 4.3.2). It carries a message expiry (3.3.2.3.3), so that a broker never hands a site an order
 that was due long ago, and says where its receipt is wanted (response topic, 4.10). Receipts come on
-`doseflow/{city}/{site}/receipts` in a session that outlives a cut (3.1.2.11.2); each is acknowledged after it is stored.
+`doseflow/{city}/{site}/receipts` in a session that outlives a cut (3.1.2.11.2); each is acknowledged once it is stored.
 
 What it cannot tell: whether the site is listening. The broker keeps messages only for sites that have subscribed with a
 session of their own; a site that may be away for longer uses the site inbox too. Traps: a broker answers a publication
@@ -39,7 +39,7 @@ FIRST_FAILURE_CODE = 0x80
 log = structlog.get_logger(__name__)
 
 TakeMessage = Callable[[str, bytes], None]
-"""Takes a receipt as it came, with the id of the site whose topic it came on; raises StoreUnavailable to get it again."""
+"""Takes a receipt as it came, and the site whose topic it came on; raises StoreUnavailable to get it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from doseflow.web import (
     anomalies,
     commands,
     cycles,
+    dead_letters,
     drift,
     events,
+    fhir_tasks,
     health,
     metrics,
     models,
@@ -36,7 +38,22 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (
+    health,
+    metrics,
+    reports,
+    sites,
+    anomalies,
+    drift,
+    cycles,
+    plans,
+    orders,
+    events,
+    commands,
+    models,
+    dead_letters,
+    fhir_tasks,
+)
 
 
 def create_app(

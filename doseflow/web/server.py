@@ -11,9 +11,11 @@ from collections.abc import Iterator
 import uvicorn
 
 from doseflow.bootstrap import OpenCity
+from doseflow.dispatch.fhir_order import order_system
 from doseflow.errors import EnvironmentUnfit
 from doseflow.live.live_city import LiveCity
 from doseflow.live.ticker import forget_old_inputs, run_cycles, run_relay
+from doseflow.order_gateways import ways_back
 from doseflow.settings import Settings
 from doseflow.web.app import create_app
 from doseflow.web.living import WebParams
@@ -34,6 +36,8 @@ async def serve_until_stopped(opened: OpenCity) -> None:
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
         asyncio.create_task(forget_old_inputs(opened.live, settings.store.keep_cycle_inputs_days, stop)),
     ]
+    back = ways_back(opened.gateways, opened.live, opened.store.positions, settings, stop)
+    beats += [asyncio.create_task(loop) for loop in back]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))
     try:
         await server.serve()
@@ -67,7 +71,11 @@ def serving(live: LiveCity, settings: Settings) -> Iterator[str]:
 def _config(live: LiveCity, settings: Settings) -> uvicorn.Config:
     http = settings.http
     late_after_minutes = PERIODS_TO_BE_LATE * settings.tick.period_seconds / 60
-    params = WebParams(settings.intake.max_body_bytes, late_after_minutes=max(LATE_AFTER_MINUTES, late_after_minutes))
+    params = WebParams(
+        settings.intake.max_body_bytes,
+        late_after_minutes=max(LATE_AFTER_MINUTES, late_after_minutes),
+        fhir_order_system=order_system(settings.gateways.fhir.system_base.rstrip("/")),
+    )
     app = create_app(live, allowed_hosts=http.allowed_hosts, params=params)
     return uvicorn.Config(
         app, host=http.host, port=http.port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
