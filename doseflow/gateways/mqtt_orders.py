@@ -132,7 +132,7 @@ class MqttOrders:
         from paho.mqtt.properties import Properties
 
         order = entry.order
-        properties = Properties(PacketTypes.PUBLISH)
+        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         properties.ContentType = "application/json"
         properties.MessageExpiryInterval = self._expiry_seconds(entry)
         properties.ResponseTopic = self.topic(order.site_id, "receipts")
@@ -158,7 +158,7 @@ class MqttOrders:
         from paho.mqtt.properties import Properties
 
         broker = self._broker
-        properties = Properties(PacketTypes.CONNECT)
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         properties.SessionExpiryInterval = session_seconds
         client = self._library.Client(
             broker.host,

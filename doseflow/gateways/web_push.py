@@ -101,7 +101,7 @@ class WebPush:
             raise failures[0]
 
     def _push(self, subscription: PushSubscription, entries: Sequence[OutboxEntry]) -> GatewayFailed | None:
-        from pywebpush import WebPushException, webpush
+        from pywebpush import WebPushException, webpush  # type: ignore[import-untyped]
 
         host = urlsplit(subscription.endpoint).hostname or ""
         try:
@@ -185,7 +185,7 @@ def _public_of(vapid: Any) -> str:
 def _vapid() -> Any:
     try:
         import pywebpush  # noqa: F401 - so that what is missing is said at the start
-        from py_vapid import Vapid
+        from py_vapid import Vapid  # type: ignore[import-untyped]
     except ImportError as error:
         raise EnvironmentUnfit(_MISSING.format(error.name)) from error
     return Vapid
