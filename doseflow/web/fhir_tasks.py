@@ -15,16 +15,22 @@ from doseflow.intake.json_text import BYTE_ORDER_MARK, parse_json
 from doseflow.intake.receipt_body import MAX_RECEIPT_BYTES
 from doseflow.live.receipt_desk import ReceiptDesk
 from doseflow.web.callers import AskCaller
+from doseflow.web.error_responses import FOREIGN_ORIGIN, STORE_UNAVAILABLE, documented
 from doseflow.web.limited_body import read_limited
 from doseflow.web.living import AskLiving, Living
 
 MEDIA_TYPE = "application/fhir+json"
 SOURCE = "fhir"
+_ANSWER = {"description": "A FHIR resource: the Task, or an OperationOutcome", "content": {MEDIA_TYPE: {"schema": {}}}}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    **documented(FOREIGN_ORIGIN, STORE_UNAVAILABLE),
+    **{status: _ANSWER for status in (200, 400, 404, 413, 422)},
+}
 router = APIRouter(prefix="/api/v1/fhir", tags=["orders"])
 
 
-@router.post("/Task", responses={200: {"content": {MEDIA_TYPE: {}}}, 422: {"content": {MEDIA_TYPE: {}}}})
-@router.put("/Task/{task_id}", responses={200: {"content": {MEDIA_TYPE: {}}}, 422: {"content": {MEDIA_TYPE: {}}}})
+@router.post("/Task", responses=ANSWERS)
+@router.put("/Task/{task_id}", responses=ANSWERS)
 async def take_pushed_task(request: Request, living: AskLiving, caller: AskCaller) -> Response:
     """
     Take a Task as the receipt of its order. The answer is the Task, or an OperationOutcome.

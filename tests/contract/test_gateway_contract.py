@@ -1,6 +1,6 @@
 """What every gateway promises, each against a real peer: a process of its own that is killed and started again."""
 
-# ruff: noqa: S607, E501 - the broker is found on the path
+# ruff: noqa: S607, E501, N815 - the broker is found on the path
 from __future__ import annotations
 
 import asyncio
