@@ -24,7 +24,7 @@ SOURCE = "fhir"
 _ANSWER = {"description": "A FHIR resource: the Task, or an OperationOutcome", "content": {MEDIA_TYPE: {"schema": {}}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     **documented(FOREIGN_ORIGIN, STORE_UNAVAILABLE),
-    **{status: _ANSWER for status in (200, 400, 404, 413, 422)},
+    **dict.fromkeys((200, 400, 404, 413, 422), _ANSWER),
 }
 router = APIRouter(prefix="/api/v1/fhir", tags=["orders"])
 
