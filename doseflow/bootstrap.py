@@ -13,22 +13,23 @@ from typing import Any
 from doseflow import __version__
 from doseflow.access.sign_in import SignIn
 from doseflow.appointment_doors import open_appointments
+from doseflow.dispatch.gateway_line import GatewayLine
 from doseflow.domain.city import City
 from doseflow.domain.plan import RepairPath
-from doseflow.errors import SettingsWrong
+from doseflow.errors import DoseflowError, SettingsWrong
 from doseflow.feasible.layer import FeasibleLayer
 from doseflow.forecast.bookings_first import BookingsFirst
 from doseflow.forecast.last_value import LastValue
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.oidc_provider import OidcProvider
-from doseflow.gateways.site_inbox import SiteInbox
-from doseflow.gateways.webhook import Webhook
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
+from doseflow.live.gateway_counts import GatewayCounts
 from doseflow.live.live_city import LiveCity
 from doseflow.live.model_counts import ModelCounts
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
+from doseflow.order_gateways import make_lines
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
 from doseflow.policy.index_exchange import IndexParams, index_moves
@@ -41,7 +42,7 @@ from doseflow.policy.site_values import FEATURES_INPUT
 from doseflow.policy.site_view import SITE_VIEW_AXES, SITE_VIEW_VERSION
 from doseflow.policy.staffing_rule import StaffingRule
 from doseflow.policy.static_roster import StaticRoster
-from doseflow.ports import Clock, Forecaster, Gateway, Policy
+from doseflow.ports import Clock, Forecaster, Policy
 from doseflow.serve.engine_params import EngineParams
 from doseflow.serve.engine_process import why_it_rests
 from doseflow.serve.opened_model import PACKAGED_BUNDLES, OpenedModel, open_model
@@ -99,7 +100,7 @@ class OpenCity:
 
     live: LiveCity
     store: Store
-    gateways: tuple[Gateway, ...]
+    gateways: tuple[GatewayLine, ...]
     settings: Settings
     nets: LiveNets
     sign_in: SignIn | None = None
@@ -205,23 +206,6 @@ def _why_engines_rest(settings: Settings) -> str:
     return "; ".join(why for one in opened if (why := why_it_rests(one.engine)))
 
 
-def make_gateways(settings: Settings) -> tuple[Gateway, ...]:
-    """
-    The gateways that the settings name.
-
-    Raises
-    ------
-    SettingsWrong
-        A webhook has a URL and no secret.
-    """
-    webhook = settings.webhook
-    if webhook.url is None:
-        return (SiteInbox(),)
-    if not webhook.secret:
-        raise SettingsWrong("webhook.secret: must be given with webhook.url, since every call is signed")
-    return (SiteInbox(), Webhook(webhook.url, webhook.secret, webhook.timeout_seconds))
-
-
 def open_city(settings: Settings, *, clock: Clock | None = None, city: City | None = None) -> OpenCity:
     """
     Open the store and bring the city to life where it stood.
@@ -232,10 +216,16 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
     """
     clock = clock or WallClock()
     city = city or city_from_name(settings.city)
-    gateways = make_gateways(settings)
     metrics = make_metrics()
     nets = live_nets(settings, clock, make_planner(settings), _packaged(settings), metrics.engines)
     store = open_store(settings.store.url)
+    try:
+        gateways = make_lines(settings, city, store.push, clock)
+    except DoseflowError:
+        nets.close()
+        store.close()
+        raise
+    store.outbox.set_up_gateways([line.name for line in gateways], clock.now())
     live = LiveCity(
         city,
         planner=nets.planner,
@@ -250,7 +240,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         intake=settings.intake,
         feed=EventFeed(),
         metrics=metrics,
-        tellers=(ModelCounts(nets.desks).tell,),
+        tellers=(ModelCounts(nets.desks).tell, GatewayCounts(gateways, store.outbox, clock).tell),
         releases=nets.desks,
         after_cycle=nets.after_cycle,
         answer_seconds=settings.engines.deadline_milliseconds / 1000,

@@ -31,6 +31,7 @@ from doseflow.errors import DoseflowError, InputWrong, NotFound
 from doseflow.inference_commands import register as register_inference
 from doseflow.interfaces.command import interfaces
 from doseflow.models import models
+from doseflow.orders_command import orders
 from doseflow.panels.command import draw_dashboards
 from doseflow.store_command import store
 from doseflow.telemetry.logs import configure_logs
@@ -54,6 +55,7 @@ app.add_typer(store, name="store")
 app.add_typer(interfaces, name="interfaces")
 app.add_typer(users, name="users")
 app.add_typer(keys, name="keys")
+app.add_typer(orders, name="orders")
 register_inference(app, bench)
 app.command("dashboards")(draw_dashboards)
 app.command("backtest")(look_back)

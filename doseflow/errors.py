@@ -22,7 +22,8 @@ Everything doseflow raises on purpose.
     │   ├── TrainingWrong          a training run was asked for that cannot be
     │   ├── ReleaseRefused         a step of a release that cannot be taken from where it stands
     │   ├── SignInRefused          a name and password, or an answer of an identity provider, that proves nothing
-    │   └── SignInsTooMany         so many attempts that the next one is not listened to yet
+    │   ├── SignInsTooMany         so many attempts that the next one is not listened to yet
+    │   └── ResendRefused          a dead letter whose order has ended
     ├── NotFound                   the thing asked for does not exist; exit code 1
     │   ├── CycleNotFound
     │   ├── PlanNotFound
@@ -38,6 +39,8 @@ Everything doseflow raises on purpose.
     │   └── EngineOverloaded       too many wait already; told at once
     ├── EngineUnfit                this engine cannot run on this machine; the next in line does
     ├── GatewayFailed              orders -> outside: one delivery did not arrive; it is retried
+    │   ├── GatewayRefused         it arrived and is refused for good; it is a dead letter
+    │   └── GatewayHeldBack        the gateway itself waits, so as not to tell too often
     └── ModelInvalid               our own optimisation model is wrong: a defect, never a normal answer
 
 `Infeasible` is not here: that no plan is allowed is an answer, not an error.
@@ -200,6 +203,10 @@ class SignInsTooMany(InputWrong):
         super().__init__(f"there were too many attempts to sign in; try again in {wait_seconds} seconds")
 
 
+class ResendRefused(InputWrong):
+    """A dead letter that must not be told any more, since its order has ended."""
+
+
 class NotFound(DoseflowError):
     """The thing asked for does not exist."""
 
@@ -260,12 +267,23 @@ class GatewayFailed(DoseflowError):
     """
     One delivery to an outside system did not arrive, or it could not be asked; it is tried again.
 
-    `retry_after_seconds` is when it says to come again, None where it says nothing.
+    Parameters
+    ----------
+    retry_after_seconds
+        How long the other side asks to be left alone; None where it says nothing.
     """
 
     def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
         self.retry_after_seconds = retry_after_seconds
         super().__init__(text)
+
+
+class GatewayRefused(GatewayFailed):
+    """A delivery arrived, and the other side will never take it: trying again is of no use."""
+
+
+class GatewayHeldBack(GatewayFailed):
+    """The gateway itself waits with a delivery, so as not to tell too often; nobody has failed."""
 
 
 class ModelInvalid(DoseflowError):

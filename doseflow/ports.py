@@ -217,31 +217,86 @@ class PlanStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """An order's change waiting to be told: `topic` is `order` or `withdrawal`."""
+    """An order's change waiting to be told to one gateway: `topic` is `order` or `withdrawal`."""
 
     entry_id: int
     topic: str
     order: Order
     attempts: int
+    gateway: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter(OutboxEntry):
+    """An entry that nobody tries any more, since when, and why."""
+
+    dead_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxLine:
+    """How one gateway stands: entries that wait, since when the oldest of them does, and its dead letters."""
+
+    gateway: str
+    num_waiting: int
+    oldest_at: datetime | None
+    num_dead: int
 
 
 class Outbox(Protocol):
-    """What was decided and not told yet: filled with the plan, told at least once, in order for a site."""
+    """What was decided and not told yet: filled with the plan, told at least once, in order for a site and gateway."""
 
-    def due(self, now: datetime, limit: int = 500) -> list[OutboxEntry]:
-        """Entries whose next attempt is due: of each site only its oldest undelivered ones, in order."""
+    def set_up_gateways(self, names: Sequence[str], now: datetime) -> None:
+        """From now on these gateways are told, a new one every open order; nothing waits for any other."""
+
+    def due(self, now: datetime, limit: int = 500, gateway: str | None = None) -> list[OutboxEntry]:
+        """Entries whose next attempt is due, of one gateway or all: of each site only its oldest ones, in order."""
 
     def mark_delivered(self, entry_ids: Sequence[int], now: datetime) -> None:
-        """Delivered: an order becomes `sent`."""
+        """Delivered: an order becomes `sent` with the first gateway that took it."""
+
+    def drop(self, entry_ids: Sequence[int]) -> None:
+        """The gateway does not reach the site: nobody is to be told."""
 
     def mark_failed(self, entry_id: int, now: datetime, reason: str, retry_at: datetime | None) -> None:
         """Not delivered: try again at `retry_at`, or put it on the dead-letter list when that is None."""
 
-    def dead_letters(self) -> list[OutboxEntry]:
-        """Entries that nobody tries any more."""
+    def lines(self) -> list[OutboxLine]:
+        """How each gateway stands."""
 
-    def resend(self, entry_id: int, now: datetime) -> None:
-        """Take an entry off the dead-letter list and try it at once."""
+    def dead_letters(self) -> list[DeadLetter]:
+        """Entries that nobody tries any more, oldest first."""
+
+    def resend(self, entry_id: int, now: datetime, *, by: str = "doseflow", reason: str = "") -> DeadLetter:
+        """
+        Take an entry off the dead-letter list and try it at once; the audit log says who wanted it.
+
+        Raises
+        ------
+        NotFound
+        ResendRefused
+            Its order has ended.
+        """
+
+    def dismiss(self, entry_id: int, now: datetime, *, by: str = "doseflow", reason: str = "") -> DeadLetter:
+        """
+        Take an entry off the dead-letter list for good; the audit log says who wanted it.
+
+        Raises
+        ------
+        NotFound
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PushSubscription:
+    """A browser's subscription (W3C Push API): where to push to, its two keys in base64url, and its language."""
+
+    endpoint: str
+    public_key: str
+    auth: str
+    language: str = "en"
 
 
 class AuditLog(Protocol):
@@ -507,12 +562,22 @@ class Gateway(Protocol):
     """One outside system that orders are told to."""
 
     name: str
+    group_size: int
+    """The most entries of one site that are told at once."""
 
-    async def deliver(self, entry: OutboxEntry) -> None:
+    def reaches(self, site_id: str) -> bool:
+        """Whether it can tell this site anything."""
+
+    async def deliver(self, entries: Sequence[OutboxEntry]) -> None:
         """
-        Tell one change; telling it twice does no harm, since it carries the order's id.
+        Tell changes of one site, in order, all or none of them; telling them twice does no harm.
 
         Raises
         ------
         GatewayFailed
+            They did not arrive, or nobody knows whether they did.
+        GatewayRefused
+            They arrived, and the peer will never take them.
+        GatewayHeldBack
+            The gateway itself waits with them.
         """

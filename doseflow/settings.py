@@ -25,6 +25,7 @@ from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.gateways.mllp_listener import MllpParams
+from doseflow.gateways.params import GatewayParams
 from doseflow.gateways.slot_publisher import SlotFeedParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.appointment_params import AppointmentParams
@@ -183,6 +184,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = Field(default_factory=TracingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
+    gateways: GatewayParams = Field(default_factory=GatewayParams)
     tick: TickParams = Field(default_factory=TickParams)
     intake: IntakeParams = Field(default_factory=IntakeParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)

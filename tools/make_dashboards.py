@@ -76,9 +76,24 @@ FLOW = [
                 "Orders not told",
                 COUNT,
                 "Orders and withdrawals on the dead-letter list.",
-                ("doseflow_outbox_dead_letters", ""),
+                ("sum(doseflow_outbox_dead_letters)", ""),
                 steps=((1, "red"),),
             ),
+        ],
+    ),
+    (
+        "Orders out",
+        [
+            graph(
+                "Waiting by gateway", COUNT, "Entries to be told.", ("doseflow_outbox_waiting_entries", "{{gateway}}")
+            ),
+            graph(
+                "Oldest by gateway",
+                MINUTES,
+                "How long the oldest entry has waited.",
+                ("doseflow_outbox_oldest_minutes", "{{gateway}}"),
+            ),
+            graph("Left alone", COUNT, "1 while a gateway fails and rests.", ("doseflow_gateway_rests", "{{gateway}}")),
         ],
     ),
     (

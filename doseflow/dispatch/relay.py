@@ -1,22 +1,24 @@
-"""Hands out what waits in the outbox: at least once, in order for a site, many sites at a time."""
+"""Hands out what waits in the outbox: at least once, in order for a site, each gateway for itself."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
 import structlog
 
-from doseflow.errors import GatewayFailed
-from doseflow.ports import Clock, Gateway, Outbox, OutboxEntry
+from doseflow.dispatch.gateway_line import Failure, Fault, GatewayLine
+from doseflow.ports import Clock, Outbox, OutboxEntry
 
 log = structlog.get_logger(__name__)
 
 MARK_SECONDS = 0.2
 """Deliveries are noted together this often, while slow sites are still being tried."""
+MAX_DOUBLINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +26,47 @@ class RelayParams:
     """
     How hard to try.
 
-    The first retry comes after `first_retry_seconds`, each later one after twice the time, up to `max_retry_seconds`;
-    after `max_attempts` failures an entry goes to the dead letters. `concurrency` is the number of sites told at once.
+    The first retry comes after `first_retry_seconds`, each later one after twice the time, up to `max_retry_seconds`,
+    each longer or shorter by up to `jitter_share`. A gateway that fails `failures_to_open` times in a row is left alone
+    for `cool_down_seconds`, again and again, and nothing of it becomes a dead letter by that; an entry does that failed
+    `max_attempts` times while others got through. `concurrency` is the number of sites told at once by a gateway.
     """
 
     first_retry_seconds: float = 5.0
     max_retry_seconds: float = 300.0
+    jitter_share: float = 0.2
     max_attempts: int = 10
+    failures_to_open: int = 5
+    cool_down_seconds: float = 30.0
     concurrency: int = 16
     max_entries: int = 500
     """Entries taken from the outbox at once."""
+    round_seconds: float = 10.0
+    """What was read longer ago is read again before it is told: its order may have been withdrawn."""
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.first_retry_seconds <= 3600:
             raise ValueError(f"first_retry_seconds: must lie in 0.1..3600, got {self.first_retry_seconds}")
         if not self.first_retry_seconds <= self.max_retry_seconds <= 86_400:
             raise ValueError(f"max_retry_seconds: must lie in first_retry_seconds..86400, got {self.max_retry_seconds}")
-        for name, high in (("max_attempts", 100), ("concurrency", 256), ("max_entries", 10_000)):
-            if not 1 <= getattr(self, name) <= high:
-                raise ValueError(f"{name}: must lie in 1..{high}, got {getattr(self, name)}")
+        bounds = {
+            "jitter_share": (0, 1),
+            "max_attempts": (1, 100),
+            "failures_to_open": (1, 1000),
+            "cool_down_seconds": (0, 86_400),
+            "concurrency": (1, 256),
+            "max_entries": (1, 10_000),
+            "round_seconds": (0.1, 600),
+        }
+        for name, (low, high) in bounds.items():
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name}: must lie in {low}..{high}, got {getattr(self, name)}")
 
-    def retry_at(self, failed_attempts: int, now: datetime) -> datetime | None:
-        """When to try again after so many failures, at least 1; None when no more."""
-        if failed_attempts >= self.max_attempts:
-            return None
-        seconds = min(self.first_retry_seconds * 2.0 ** (failed_attempts - 1), self.max_retry_seconds)
-        return now + timedelta(seconds=seconds)
+    def retry_at(self, failed_attempts: int, now: datetime, draw: Callable[[], float] = random.random) -> datetime:
+        """When to try again after so many failures, at least 1; `draw` gives a number in 0..1."""
+        doublings = min(failed_attempts - 1, MAX_DOUBLINGS)
+        seconds = min(self.first_retry_seconds * 2.0**doublings, self.max_retry_seconds)
+        return now + timedelta(seconds=seconds * (1 + self.jitter_share * (2 * draw() - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,81 +83,120 @@ class RelayResult:
 
 @dataclass(frozen=True, slots=True)
 class _SiteOutcome:
-    """What was told to one site before the first failure, and that failure."""
+    """What was told to one site before the first failure, what is not for this gateway, and that failure."""
 
-    delivered: list[int]
+    delivered: Sequence[int] = ()
+    not_reached: Sequence[int] = ()
     failed: OutboxEntry | None = None
-    reason: str = ""
+    failure: Failure | None = None
 
 
-async def relay_once(outbox: Outbox, gateways: Sequence[Gateway], clock: Clock, params: RelayParams) -> RelayResult:
+async def relay_once(outbox: Outbox, lines: Sequence[GatewayLine], clock: Clock, params: RelayParams) -> RelayResult:
     """
-    Tell every due entry to every gateway, once each.
-
-    An entry counts as delivered when all gateways took it; when one fails, all are told again later. The site's later
-    entries wait until then. The round may be cut off anywhere: what was not noted is told again.
+    Tell every due entry to its gateway, once each; the gateways side by side.
 
     Raises
     ------
     StoreUnavailable
     """
-    entries = await asyncio.to_thread(outbox.due, clock.now(), params.max_entries)
+    results = await asyncio.gather(*(relay_line(outbox, line, clock, params) for line in lines))
+    return sum(results, RelayResult())
+
+
+async def relay_line(outbox: Outbox, line: GatewayLine, clock: Clock, params: RelayParams) -> RelayResult:
+    """
+    Tell every due entry of one gateway, once each.
+
+    When an entry fails the site's later ones wait until it is told. The round may be cut off anywhere: what was not
+    noted is told again.
+
+    Raises
+    ------
+    StoreUnavailable
+    """
+    if line.rests:
+        return RelayResult()
+    stop_at = clock.monotonic_seconds() + params.round_seconds
+    entries = await asyncio.to_thread(outbox.due, clock.now(), params.max_entries, line.name)
     free = asyncio.Semaphore(params.concurrency)
-    by_site = groupby(sorted(entries, key=lambda entry: entry.order.site_id), key=lambda entry: entry.order.site_id)
-    waiting = {asyncio.create_task(_tell_site(list(group), gateways, free)) for _, group in by_site}
+
+    async def tell(site_id: str, entries: Sequence[OutboxEntry]) -> _SiteOutcome:
+        async with free:
+            if clock.monotonic_seconds() > stop_at:
+                return _SiteOutcome()
+            return await _tell_site(site_id, entries, line)
+
+    waiting = {asyncio.create_task(tell(site_id, group)) for site_id, group in _by_site(entries)}
     result = RelayResult()
     try:
         while waiting:
             done, waiting = await asyncio.wait(waiting, timeout=MARK_SECONDS)
-            result += await asyncio.to_thread(_note, outbox, [task.result() for task in done], clock.now(), params)
+            outcomes = [task.result() for task in done]
+            result += await asyncio.to_thread(_note, outbox, line, outcomes, clock.now(), params)
     finally:
         for task in waiting:
             task.cancel()
     return result
 
 
-async def _tell_site(
-    entries: Iterable[OutboxEntry], gateways: Sequence[Gateway], free: asyncio.Semaphore
-) -> _SiteOutcome:
+def _by_site(entries: Sequence[OutboxEntry]) -> Iterator[tuple[str, Sequence[OutboxEntry]]]:
+    """The entries by site; sites in any order, so that one that always fails is not always what is tried first."""
+
+    def site_of(entry: OutboxEntry) -> str:
+        return entry.order.site_id
+
+    groups = [(site_id, tuple(group)) for site_id, group in groupby(sorted(entries, key=site_of), key=site_of)]
+    random.shuffle(groups)
+    yield from groups
+
+
+async def _tell_site(site_id: str, entries: Sequence[OutboxEntry], line: GatewayLine) -> _SiteOutcome:
+    if not await asyncio.to_thread(line.gateway.reaches, site_id):
+        return _SiteOutcome(not_reached=[entry.entry_id for entry in entries])
     delivered: list[int] = []
-    async with free:
-        for entry in entries:
-            reason = await _tell(entry, gateways)
-            if reason is not None:
-                return _SiteOutcome(delivered, entry, reason)
-            delivered.append(entry.entry_id)
+    for start in range(0, len(entries), line.gateway.group_size):
+        group = entries[start : start + line.gateway.group_size]
+        failure = await line.tell(group)
+        if failure is not None:
+            return _SiteOutcome(delivered, (), group[0], failure)
+        delivered += [entry.entry_id for entry in group]
     return _SiteOutcome(delivered)
 
 
-async def _tell(entry: OutboxEntry, gateways: Sequence[Gateway]) -> str | None:
-    """Why the first gateway that failed did so, or None."""
-    for gateway in gateways:
-        try:
-            await gateway.deliver(entry)
-        except GatewayFailed as error:
-            return f"{gateway.name}: {error}"
-        except Exception as error:  # a defect of one gateway must not keep other sites from their orders
-            log.exception("gateway_defect", gateway=gateway.name, order_id=entry.order.order_id)
-            return f"{gateway.name}: {type(error).__name__}: {error}"
-    return None
-
-
-def _note(outbox: Outbox, outcomes: Sequence[_SiteOutcome], now: datetime, params: RelayParams) -> RelayResult:
+def _note(
+    outbox: Outbox, line: GatewayLine, outcomes: Sequence[_SiteOutcome], now: datetime, params: RelayParams
+) -> RelayResult:
     delivered = [entry_id for outcome in outcomes for entry_id in outcome.delivered]
     outbox.mark_delivered(delivered, now)
-    failed = dead = 0
+    outbox.drop([entry_id for outcome in outcomes for entry_id in outcome.not_reached])
+    result = RelayResult(len(delivered))
     for outcome in outcomes:
-        if outcome.failed is None:
-            continue
-        retry_at = params.retry_at(outcome.failed.attempts + 1, now)
-        outbox.mark_failed(outcome.failed.entry_id, now, outcome.reason, retry_at)
-        failed += retry_at is not None
-        dead += retry_at is None
-        log.warning(
-            "delivery_failed",
-            order_id=outcome.failed.order.order_id,
-            site_id=outcome.failed.order.site_id,
-            reason=outcome.reason,
-            retry_at=retry_at and retry_at.isoformat(),
-        )
-    return RelayResult(len(delivered), failed, dead)
+        if outcome.failed is not None and outcome.failure is not None:
+            result += _note_failure(outbox, line, outcome.failed, outcome.failure, now, params)
+    return result
+
+
+def _note_failure(
+    outbox: Outbox, line: GatewayLine, entry: OutboxEntry, failure: Failure, now: datetime, params: RelayParams
+) -> RelayResult:
+    if failure.fault is Fault.NOBODY:
+        return RelayResult()
+    is_dead = failure.fault is Fault.REFUSED or line.num_faults(entry.entry_id) >= params.max_attempts
+    retry_at = None if is_dead else _retry_at(entry, failure, now, params)
+    outbox.mark_failed(entry.entry_id, now, failure.reason, retry_at)
+    log.warning(
+        "delivery_failed",
+        gateway=line.name,
+        order_id=entry.order.order_id,
+        site_id=entry.order.site_id,
+        reason=failure.reason,
+        retry_at=retry_at and retry_at.isoformat(),
+    )
+    return RelayResult(failed=int(not is_dead), dead=int(is_dead))
+
+
+def _retry_at(entry: OutboxEntry, failure: Failure, now: datetime, params: RelayParams) -> datetime:
+    own = params.retry_at(entry.attempts + 1, now)
+    if failure.retry_after_seconds is None:
+        return own
+    return max(own, now + timedelta(seconds=min(failure.retry_after_seconds, params.max_retry_seconds)))

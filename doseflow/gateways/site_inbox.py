@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from doseflow.ports import OutboxEntry
 
 
@@ -13,6 +15,11 @@ class SiteInbox:
     """
 
     name = "site_inbox"
+    group_size = 500
 
-    async def deliver(self, entry: OutboxEntry) -> None:
-        """Nothing more to do: the entry's order is in the store."""
+    def reaches(self, site_id: str) -> bool:  # noqa: ARG002 - all of them
+        """Every site can ask."""
+        return True
+
+    async def deliver(self, entries: Sequence[OutboxEntry]) -> None:
+        """Nothing more to do: the orders are in the store."""

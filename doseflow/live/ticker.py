@@ -10,11 +10,11 @@ from typing import Any
 
 import structlog
 
-from doseflow.dispatch.relay import RelayParams, relay_once
+from doseflow.dispatch.gateway_line import GatewayLine
+from doseflow.dispatch.relay import RelayParams, relay_line
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.feature_classes import ReadingSource
 from doseflow.live.live_city import LiveCity
-from doseflow.ports import Gateway
 from doseflow.telemetry.cycle_line import cycle_line
 
 RETENTION_SECONDS = 3600.0
@@ -67,15 +67,25 @@ def told_of(cycle: Cycle) -> dict[str, Any]:
 
 
 async def run_relay(
-    live: LiveCity, gateways: Sequence[Gateway], params: TickParams, relay: RelayParams, stop: asyncio.Event
+    live: LiveCity, lines: Sequence[GatewayLine], params: TickParams, relay: RelayParams, stop: asyncio.Event
 ) -> None:
-    """Hand out what is due in the outbox every `relay_seconds` until `stop` is set."""
-    while not await _stopped_within(stop, params.relay_seconds):
-        try:
-            await asyncio.to_thread(live.settle_approvals)
-            await relay_once(live.outbox, gateways, live.clock, relay)
-        except Exception:  # the beat is the boundary: the outbox keeps what was not told
-            log.exception("relay_failed")
+    """Hand out what is due in the outbox every `relay_seconds` until `stop` is set, each gateway at its own pace."""
+
+    async def settle() -> None:
+        while not await _stopped_within(stop, params.relay_seconds):
+            try:
+                await asyncio.to_thread(live.settle_approvals)
+            except Exception:  # the beat is the boundary: orders that wait go on waiting
+                log.exception("settling_failed")
+
+    async def run_line(line: GatewayLine) -> None:
+        while not await _stopped_within(stop, params.relay_seconds):
+            try:
+                await relay_line(live.outbox, line, live.clock, relay)
+            except Exception:  # the beat is the boundary: the outbox keeps what was not told
+                log.exception("relay_failed", gateway=line.name)
+
+    await asyncio.gather(settle(), *(run_line(line) for line in lines))
 
 
 async def run_retention(forget: Callable[[], Any], stop: asyncio.Event) -> None:

@@ -14,10 +14,12 @@ from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.command_desk import SqlCommandDesk
 from doseflow.store.connect import make_engine, read_url
+from doseflow.store.gateways import SqlGatewayPositions
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.plan_store import _tell as tell
+from doseflow.store.push_subscriptions import SqlPushSubscriptions
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.retention import Retention
 from doseflow.store.sessions import SqlSessions
@@ -40,6 +42,8 @@ class Store:
     appointments: SqlAppointmentBook
     sessions: SqlSessions
     keys: SqlApiKeys
+    positions: SqlGatewayPositions
+    push: SqlPushSubscriptions
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -101,6 +105,8 @@ def _store(engine: Engine) -> Store:
         appointments=SqlAppointmentBook(transactions),
         sessions=SqlSessions(transactions),
         keys=SqlApiKeys(transactions),
+        positions=SqlGatewayPositions(transactions),
+        push=SqlPushSubscriptions(transactions),
         _resources=(*([checkpointer.close] if checkpointer else []), engine.dispose),
     )
 

@@ -169,9 +169,13 @@ outbox = Table(
     Column("delivered_at", Moment),
     Column("dead_at", Moment),
     Column("last_error", OutsideText, nullable=False),
+    Column("gateway", String(100), nullable=False),
+    Column("put_at", Moment, nullable=False),
     Index("ix_outbox_order", "order_id"),
-    Index("ix_outbox_waiting", "entry_id", sqlite_where=_WAITING, postgresql_where=_WAITING),
+    Index("ix_outbox_waiting", "gateway", "site_id", "entry_id", sqlite_where=_WAITING, postgresql_where=_WAITING),
     Index("ix_outbox_dead", "entry_id", sqlite_where=_DEAD, postgresql_where=_DEAD),
+    # A row that was deleted must not leave its number to another: somebody may be telling it just now.
+    sqlite_autoincrement=True,
 )
 
 commands = Table(
@@ -320,4 +324,25 @@ api_keys = Table(
     Column("made_at", Moment, nullable=False),
     Column("ends_at", Moment),
     Column("revoked_at", Moment),
+)
+
+gateways = Table(
+    "gateways",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("set_up_at", Moment, nullable=False),
+    Column("position", OutsideText),
+)
+
+push_subscriptions = Table(
+    "push_subscriptions",
+    metadata,
+    Column("endpoint", OutsideText, primary_key=True),
+    Column("site_id", String(100), primary_key=True),
+    Column("caller", OutsideText, nullable=False),
+    Column("public_key", String(200), nullable=False),
+    Column("auth", String(100), nullable=False),
+    Column("language", String(2), nullable=False),
+    Column("set_at", Moment, nullable=False),
+    Index("ix_push_subscriptions_site", "site_id"),
 )

@@ -43,6 +43,9 @@ class Metrics:
     receipts: Counter
     open_orders: Gauge
     dead_letters: Gauge
+    outbox_waiting: Gauge
+    outbox_oldest_minutes: Gauge
+    gateway_rests: Gauge
     pending_reports: Gauge
     report_age_minutes: Gauge
     silent_sites: Gauge
@@ -82,7 +85,10 @@ def make_metrics() -> Metrics:
         orders_withdrawn=counter("doseflow_orders_withdrawn_total"),
         receipts=counter("doseflow_receipts_total", "state"),
         open_orders=gauge("doseflow_open_orders", "state"),
-        dead_letters=gauge("doseflow_outbox_dead_letters"),
+        dead_letters=gauge("doseflow_outbox_dead_letters", "gateway"),
+        outbox_waiting=gauge("doseflow_outbox_waiting_entries", "gateway"),
+        outbox_oldest_minutes=gauge("doseflow_outbox_oldest_minutes", "gateway"),
+        gateway_rests=gauge("doseflow_gateway_rests", "gateway"),
         pending_reports=gauge("doseflow_pending_reports"),
         report_age_minutes=gauge("doseflow_report_age_minutes", "statistic"),
         silent_sites=gauge("doseflow_silent_sites"),

@@ -19,9 +19,11 @@ from doseflow.web import (
     audit,
     commands,
     cycles,
+    dead_letters,
     drift,
     events,
     fhir_appointments,
+    fhir_tasks,
     handovers,
     health,
     metrics,
@@ -67,6 +69,8 @@ ROUTERS = (
     models,
     appointments,
     fhir_appointments,
+    dead_letters,
+    fhir_tasks,
 )
 
 

@@ -63,6 +63,8 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.SignInRefused: ProblemKind(401, "refused-sign-in", "Nobody was signed in"),
     errors.SignInsTooMany: ProblemKind(429, "too-many-sign-ins", "Too many attempts to sign in"),
     errors.UserNotFound: ProblemKind(404, "unknown-user", "There is no such user or key"),
+    errors.ResendRefused: ProblemKind(409, "refused-resend", "The order of this letter has ended"),
+    errors.NotFound: ProblemKind(404, "not-found", "There is no such thing"),
     errors.ModelNotFound: ProblemKind(404, "unknown-model", "There is no such model"),
     errors.CycleNotFound: ProblemKind(404, "unknown-cycle", "There is no such cycle"),
     errors.PlanNotFound: ProblemKind(404, "unknown-plan", "There is no such plan"),
@@ -74,6 +76,8 @@ ERROR_TO_PROBLEM: dict[type[errors.DoseflowError], ProblemKind] = {
     errors.EngineOverloaded: ProblemKind(503, "engine-overloaded", "A net's engine has too much to answer"),
     errors.EngineUnfit: ProblemKind(503, "engine-unfit", "No engine can run a net on this machine"),
     errors.GatewayFailed: ProblemKind(502, "gateway-failed", "An outside system did not answer"),
+    errors.GatewayRefused: ProblemKind(502, "gateway-refused", "An outside system refused what it was told"),
+    errors.GatewayHeldBack: ProblemKind(503, "gateway-held-back", "A gateway waits, so as not to tell too often"),
     errors.ModelInvalid: ProblemKind(500, "invalid-model", "The optimisation model is wrong"),
 }
 

@@ -27,6 +27,8 @@ class WebParams:
     max_body_bytes: int = IntakeParams().max_body_bytes
     trouble: TroubleParams = field(default_factory=TroubleParams)
     late_after_minutes: float = 15.0
+    fhir_order_system: str = "urn:doseflow/order-id"
+    """What a FHIR Task says the id of our order in."""
 
     def __post_init__(self) -> None:
         if not 1_000 <= self.max_body_bytes <= 2**30:

@@ -43,7 +43,6 @@ def _read_gauges(living: Living) -> None:
         metrics.open_anomalies.labels(kind).set(num_open)
     for watch, num_failures in (("readings", live.watch.num_failures), ("models", live.models.num_failures)):
         metrics.watch_failures.tell(num_failures, watch)
-    metrics.dead_letters.set(len(live.outbox.dead_letters()))
     metrics.pending_reports.set(live.num_pending_reports)
     metrics.cycle_age_minutes.set(cycle_age_minutes(live))
     if live.latest is None:

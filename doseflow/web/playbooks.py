@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from doseflow.domain.caller import Caller
 from doseflow.domain.decisions import Decision
 from doseflow.domain.playbooks import Playbook, PlaybookKind, objection_to
 from doseflow.errors import CommandRefused, PlaybookNotFound
@@ -102,7 +103,7 @@ def post_playbook(asked: Starting, living: AskLiving, caller: AskCaller) -> Json
         asked.lot_number,
         asked.factor,
     )
-    _check(live, playbook)
+    _check(live, caller, playbook)
     started = live.desk.start_playbook(playbook, press_of(live, caller, asked.reason, asked.client_key))
     answer = _answer(live, started, Warming())
     near = [one.site_id for one in answer.briefing.neighbours] if answer.briefing else []
@@ -162,7 +163,7 @@ def get_playbook(
     return JsonAnswer(_answer(living.live, found[0], Warming(warming_celsius_per_hour, holdover_minutes)))
 
 
-def _check(live: LiveCity, playbook: Playbook) -> None:
+def _check(live: LiveCity, caller: Caller, playbook: Playbook) -> None:
     objection = objection_to(playbook)
     if objection:
         raise CommandRefused(objection)

@@ -16,12 +16,14 @@ import uvicorn
 from doseflow.access.sign_in import SignIn
 from doseflow.appointment_doors import make_feeds, make_listener
 from doseflow.bootstrap import OpenCity
+from doseflow.dispatch.fhir_order import order_system
 from doseflow.errors import EnvironmentUnfit, SettingsWrong
 from doseflow.gateways.mllp_listener import listen
 from doseflow.live.audit_heads import tell_audit_heads
 from doseflow.live.live_city import LiveCity
 from doseflow.live.slot_feed import poll_slots
 from doseflow.live.ticker import run_cycles, run_relay, run_retention
+from doseflow.order_gateways import ways_back
 from doseflow.settings import HttpSettings, Settings, require_sign_in_on_a_network
 from doseflow.web.app import create_app
 from doseflow.web.client_certificates import CertifiedProtocol
@@ -51,6 +53,8 @@ async def serve_until_stopped(opened: OpenCity) -> None:
     listener = make_listener(opened.live, settings)
     if listener is not None:
         beats.append(asyncio.create_task(listen(listener, stop)))
+    back = ways_back(opened.gateways, opened.live, opened.store.positions, settings, stop)
+    beats += [asyncio.create_task(loop) for loop in back]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))
     try:
         await server.serve()
@@ -96,7 +100,11 @@ def _config(live: LiveCity, settings: Settings, sign_in: SignIn | None) -> uvico
         raise SettingsWrong("sign_in.is_on: these doors know no callers")
     http = settings.http
     late_after_minutes = PERIODS_TO_BE_LATE * settings.tick.period_seconds / 60
-    params = WebParams(settings.intake.max_body_bytes, late_after_minutes=max(LATE_AFTER_MINUTES, late_after_minutes))
+    params = WebParams(
+        settings.intake.max_body_bytes,
+        late_after_minutes=max(LATE_AFTER_MINUTES, late_after_minutes),
+        fhir_order_system=order_system(settings.gateways.fhir.system_base.rstrip("/")),
+    )
     app = create_app(live, allowed_hosts=http.allowed_hosts, params=params, signs_in=sign_in)
     return uvicorn.Config(
         app,

@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from doseflow.bootstrap import make_gateways, make_planner
+from doseflow.bootstrap import make_planner
 from doseflow.errors import SettingsWrong
+from doseflow.order_gateways import make_webhooks
 from doseflow.settings import Settings, read_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
@@ -64,7 +65,7 @@ def test_an_unknown_planner_is_refused_with_the_known_ones():
 
 def test_a_webhook_without_a_secret_is_refused():
     with pytest.raises(SettingsWrong, match=r"webhook\.secret"):
-        make_gateways(read_settings(webhook={"url": "http://127.0.0.1:1/"}))
+        make_webhooks(read_settings(webhook={"url": "http://127.0.0.1:1/"}))
 
 
 def test_every_section_and_every_plain_key_stands_on_the_page():

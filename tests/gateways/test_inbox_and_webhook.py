@@ -42,7 +42,7 @@ def entry(topic: str = "order", order_id: str = "c1-0a", reason_zh: str = "æŽ’é˜
 
 
 def deliver(webhook: Webhook, one: OutboxEntry) -> None:
-    asyncio.run(webhook.deliver(one))
+    asyncio.run(webhook.deliver([one]))
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_the_site_inbox_takes_everything() -> None:
-    assert asyncio.run(SiteInbox().deliver(entry())) is None
+    assert asyncio.run(SiteInbox().deliver([entry()])) is None
     assert SiteInbox().name == "site_inbox"
 
 

@@ -16,7 +16,7 @@ from doseflow.dispatch.order_difference import OPEN_STATES
 from doseflow.domain.decisions import Decision, SendWalkIns, StationChange
 from doseflow.domain.orders import OrderReceipt, ReceiptStatus
 from doseflow.domain.roles import Stage
-from doseflow.errors import ReceiptRefused
+from doseflow.errors import ReceiptRefused, ResendRefused
 from doseflow.store.engine import Store
 from doseflow.store.tables import cycle_inputs, cycles, orders, outbox, plans, receipts
 
@@ -139,7 +139,14 @@ class OrderLife(RuleBasedStateMachine):
     @rule()
     def resend(self) -> None:
         entry = next(entry for entry in self.queue if entry.is_dead)
-        self.store.outbox.resend(self.store.outbox.dead_letters()[0].entry_id, self.now)
+        letter = self.store.outbox.dead_letters()[0]
+        if entry.topic == "order" and self.orders[entry.order_id].state == "expired":
+            with pytest.raises(ResendRefused):
+                self.store.outbox.resend(letter.entry_id, self.now)
+            self.store.outbox.dismiss(letter.entry_id, self.now)
+            self.queue.remove(entry)
+            return
+        self.store.outbox.resend(letter.entry_id, self.now)
         entry.is_dead, entry.next_at = False, self.now
 
     @precondition(lambda self: self.orders)
