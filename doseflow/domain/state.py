@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+import numpy as np
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.orders import Commitments
@@ -36,7 +39,13 @@ class StaffTable:
 
 @dataclass(frozen=True)
 class FridgeTable:
-    """A row a fridge. `power_on` is 1, 0 or NaN (unknown)."""
+    """
+    A row a fridge. `power_on` and `door_open` are 1, 0 or NaN (unknown).
+
+    `alarms` are the codes that stand, with a space in between, empty for none, None where nobody says. The three moments
+    tell how old a row's temperature, its power and what only a logger of its own tells are; the last one is NaN for a
+    fridge of which only whole lists of the site have told.
+    """
 
     site_idx: IntArray
     fridge_id: tuple[str, ...]
@@ -46,6 +55,22 @@ class FridgeTable:
     power_on: FloatArray
     volume_used_litres: FloatArray
     volume_possible_litres: FloatArray
+    ambient_celsius: FloatArray
+    door_open: FloatArray
+    door_open_minutes: FloatArray
+    holdover_hours: FloatArray
+    alarms: tuple[str | None, ...]
+    temperature_epoch_minutes: FloatArray
+    power_epoch_minutes: FloatArray
+    logger_epoch_minutes: FloatArray
+
+
+def unknown_of_loggers(num_fridges: int) -> dict[str, Any]:
+    """The columns that loggers of their own fill, by name, for fridges that have none."""
+    names = ("ambient_celsius", "door_open", "door_open_minutes", "holdover_hours")
+    moments = ("temperature_epoch_minutes", "power_epoch_minutes", "logger_epoch_minutes")
+    unknown = np.full(num_fridges, np.nan)
+    return {name: unknown for name in (*names, *moments)} | {"alarms": (None,) * num_fridges}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from doseflow.web import (
     orders,
     plans,
     reports,
+    schemas,
     sites,
 )
 from doseflow.web.answer_cache import AnswerCache
@@ -36,7 +37,7 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (health, metrics, reports, schemas, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
 
 
 def create_app(

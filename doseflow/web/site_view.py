@@ -40,6 +40,11 @@ class FridgeRow:
     has_power: bool | None
     volume_used_litres: float | None
     volume_possible_litres: float | None
+    ambient_celsius: float | None
+    door_open: bool | None
+    door_open_minutes: float | None
+    holdover_hours: float | None
+    alarms: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,11 @@ def fridge_rows(state: CityState, rows: IntArray) -> list[FridgeRow]:
         [_known_bool(power) for power in fridges.power_on[rows].tolist()],
         fridges.volume_used_litres[rows].tolist(),
         fridges.volume_possible_litres[rows].tolist(),
+        fridges.ambient_celsius[rows].tolist(),
+        [_known_bool(is_open) for is_open in fridges.door_open[rows].tolist()],
+        fridges.door_open_minutes[rows].tolist(),
+        fridges.holdover_hours[rows].tolist(),
+        [None if (codes := fridges.alarms[row]) is None else codes.split() for row in rows.tolist()],
     )
     return list(starmap(FridgeRow, zip(*columns, strict=True)))
 
