@@ -8,6 +8,7 @@ row a thing and a `site_idx` column. Arrays are never written to after the state
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,8 @@ import numpy as np
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.orders import Commitments
 from doseflow.domain.recent_periods import RecentPeriods
+
+_BETWEEN_ALARMS = "\n"
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,9 @@ class FridgeTable:
     """
     A row a fridge. `power_on` and `door_open` are 1, 0 or NaN (unknown).
 
-    `alarms` are the codes that stand, with a space in between, empty for none, None where nobody says. The three moments
-    tell how old a row's temperature, its power and what only a logger of its own tells are; the last one is NaN for a
-    fridge of which only whole lists of the site have told.
+    `alarms` are the codes that stand, as `alarm_text` writes them, None where nobody says. The three moments tell how
+    old a row's temperature, its power and what only a logger of its own tells are; the last one is NaN for a fridge of
+    which only whole lists of the site have told.
     """
 
     site_idx: IntArray
@@ -70,7 +73,17 @@ def unknown_of_loggers(num_fridges: int) -> dict[str, Any]:
     names = ("ambient_celsius", "door_open", "door_open_minutes", "holdover_hours")
     moments = ("temperature_epoch_minutes", "power_epoch_minutes", "logger_epoch_minutes")
     unknown = np.full(num_fridges, np.nan)
-    return {name: unknown for name in (*names, *moments)} | {"alarms": (None,) * num_fridges}
+    return dict.fromkeys((*names, *moments), unknown) | {"alarms": (None,) * num_fridges}
+
+
+def alarm_text(codes: Sequence[str] | None) -> str | None:
+    """Codes of alarms as one text, empty for none, None for nobody says."""
+    return None if codes is None else _BETWEEN_ALARMS.join(codes)
+
+
+def alarm_codes(text: str | None) -> tuple[str, ...] | None:
+    """The codes of such a text."""
+    return None if text is None else tuple(text.split(_BETWEEN_ALARMS)) if text else ()
 
 
 @dataclass(frozen=True)

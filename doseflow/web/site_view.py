@@ -15,7 +15,7 @@ from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.feature_classes import FeatureClass, ReadingSource
 from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast, ForecastBasis
 from doseflow.domain.roles import ROLES, STAGES
-from doseflow.domain.state import CityState
+from doseflow.domain.state import CityState, alarm_codes
 from doseflow.state.fridge_bands import degrees_outside_band, fridge_bands_celsius
 from doseflow.web.report_age import report_age_minutes
 from doseflow.web.site_sums import doses_on_hand, staff_by_role, worst_by_site
