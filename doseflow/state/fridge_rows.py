@@ -11,7 +11,7 @@ import numpy as np
 from doseflow.domain.city import City, FloatArray, IntArray
 from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.report import FridgeReading, Power
-from doseflow.domain.state import FridgeTable
+from doseflow.domain.state import FridgeTable, alarm_text
 from doseflow.state.fridge_sources import ToldFridge, merged_fridges, mixed_sites, reading_of_row
 from doseflow.state.newest_readings import NewestReadings
 from doseflow.state.report_batch import ReportBatch
@@ -43,9 +43,8 @@ def read_fridges(
     sites = np.array([idx for idx in told_sites.tolist() if idx not in mixed], dtype=np.int64)
     columns = fridge_columns(previous)
     if len(sites) or mixed:
-        is_kept = rows_of_other_sites(
-            previous.site_idx, np.append(sites, sorted(mixed)).astype(np.int64), len(class_at)
-        )
+        told_anew = np.array([*sites.tolist(), *mixed], dtype=np.int64)
+        is_kept = rows_of_other_sites(previous.site_idx, told_anew, len(class_at))
         columns = merge_rows([column[is_kept] for column in columns], _told_columns(previous, batch, newest, sites))
     if mixed:
         merged = {idx: merged_fridges(idx, previous, batch, newest, class_at) for idx in sorted(mixed)}
@@ -114,7 +113,7 @@ def _reading_columns(site_idx: IntArray, fridges: Sequence[FridgeReading]) -> li
         np.array([one.door_open for one in fridges], dtype=np.float64),
         np.array([one.door_open_minutes for one in fridges], dtype=np.float64),
         np.array([one.holdover_hours for one in fridges], dtype=np.float64),
-        np.array([None if one.alarms is None else " ".join(one.alarms) for one in fridges], dtype=object),
+        np.array([alarm_text(one.alarms) for one in fridges], dtype=object),
         no_moment,
         no_moment,
         no_moment,

@@ -16,7 +16,7 @@ import numpy as np
 from doseflow.domain.city import FloatArray
 from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.report import FridgeReading, Power, SiteReport
-from doseflow.domain.state import FridgeTable
+from doseflow.domain.state import FridgeTable, alarm_codes
 from doseflow.state.newest_readings import NewestReadings
 from doseflow.state.report_batch import ReportBatch
 from doseflow.units import MINUTES_PER_HOUR
@@ -92,7 +92,7 @@ def known_fridges(previous: FridgeTable, site_idx: int, class_at: float) -> Iter
 
 def reading_of_row(fridges: FridgeTable, row: int) -> FridgeReading:
     """A row of the table as the report that would tell it; NaN stays NaN."""
-    power_on, door_open, alarms = fridges.power_on[row], fridges.door_open[row], fridges.alarms[row]
+    power_on, door_open = fridges.power_on[row], fridges.door_open[row]
     return FridgeReading(
         fridges.fridge_id[row],
         temperature_celsius=float(fridges.temperature_celsius[row]),
@@ -105,7 +105,7 @@ def reading_of_row(fridges: FridgeTable, row: int) -> FridgeReading:
         door_open=None if np.isnan(door_open) else bool(door_open),
         door_open_minutes=float(fridges.door_open_minutes[row]),
         holdover_hours=float(fridges.holdover_hours[row]),
-        alarms=None if alarms is None else tuple(alarms.split()),
+        alarms=alarm_codes(fridges.alarms[row]),
     )
 
 

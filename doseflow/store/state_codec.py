@@ -27,8 +27,8 @@ CODEC = "arrays/3"
 """Name of this layout, kept beside the bytes."""
 READABLE_CODECS = ("arrays/1", "arrays/2", CODEC)
 """
-Layouts that can be read. The first one did not hold the last two hours, the second one not what loggers tell of fridges;
-both are read as UNKNOWN.
+Layouts that can be read. The first one did not hold the last two hours, the second one not what loggers tell of
+fridges; both are read as UNKNOWN.
 """
 
 _TABLES: dict[str, type[Any]] = {"staff": StaffTable, "lots": LotTable, "fridges": FridgeTable, "vans": VanTable}

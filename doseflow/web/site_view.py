@@ -44,7 +44,7 @@ class FridgeRow:
     door_open: bool | None
     door_open_minutes: float | None
     holdover_hours: float | None
-    alarms: list[str] | None
+    alarms: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def fridge_rows(state: CityState, rows: IntArray) -> list[FridgeRow]:
         [_known_bool(is_open) for is_open in fridges.door_open[rows].tolist()],
         fridges.door_open_minutes[rows].tolist(),
         fridges.holdover_hours[rows].tolist(),
-        [None if (codes := fridges.alarms[row]) is None else codes.split() for row in rows.tolist()],
+        [alarm_codes(fridges.alarms[row]) for row in rows.tolist()],
     )
     return list(starmap(FridgeRow, zip(*columns, strict=True)))
 

@@ -77,7 +77,7 @@ def test_what_a_logger_tells_of_door_alarms_and_holdover_stands_in_the_state():
     state = folded(nothing_known(), logged(0, BIG, 4.5, alarms=("DOOR", "EERR:x"), **told), at=2)
     row = row_of(state, BIG)
     assert {name: float(getattr(state.fridges, name)[row]) for name in told} == told
-    assert state.fridges.alarms[row] == "DOOR EERR:x"
+    assert state.fridges.alarms[row] == "DOOR\nEERR:x"
 
 
 def test_no_alarm_is_told_apart_from_nobody_knowing():
