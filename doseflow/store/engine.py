@@ -11,10 +11,12 @@ from doseflow.errors import EnvironmentUnfit, StoreUnavailable
 from doseflow.store.audit import SqlAuditLog
 from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.connect import make_engine, read_url
+from doseflow.store.logger_points import SqlLoggerPoints
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
 from doseflow.store.reports import SqlReportStore
+from doseflow.store.sources import SqlSourceBook
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -29,6 +31,8 @@ class Store:
     plans: SqlPlanStore
     outbox: SqlOutbox
     audit: SqlAuditLog
+    sources: SqlSourceBook
+    logger_points: SqlLoggerPoints
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -79,8 +83,9 @@ def open_store(url: str, *, must_exist: bool = False, survive_power_cut: bool = 
 def _store(engine: Engine) -> Store:
     transactions = Transactions(engine)
     reports, outbox, audit = SqlReportStore(transactions), SqlOutbox(transactions), SqlAuditLog(transactions)
+    sources, points = SqlSourceBook(transactions), SqlLoggerPoints(transactions)
     if engine.dialect.name != "sqlite":
-        return Store(reports, SqlPlanStore(transactions), outbox, audit, (engine.dispose,))
+        return Store(reports, SqlPlanStore(transactions), outbox, audit, sources, points, (engine.dispose,))
     checkpointer = Checkpointer(engine)
     plans = SqlPlanStore(transactions, after_cycle=checkpointer.wake)
-    return Store(reports, plans, outbox, audit, (checkpointer.close, engine.dispose))
+    return Store(reports, plans, outbox, audit, sources, points, (checkpointer.close, engine.dispose))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 UpsertInsert = sqlite.Insert | postgresql.Insert
 
@@ -20,6 +23,16 @@ def insert_or_replace(connection: Connection, table: Table, replaced: str) -> Up
     statement = _insert(connection.dialect.name, table)
     return statement.on_conflict_do_update(
         index_elements=list(table.primary_key.columns), set_={replaced: statement.excluded[replaced]}
+    )
+
+
+def insert_or_change(
+    connection: Connection, table: Table, changes: Callable[[ReadOnlyColumnCollection[str, Any]], dict[str, Any]]
+) -> UpsertInsert:
+    """INSERT that changes the row whose primary key is there already; `changes` makes its values from the new ones."""
+    statement = _insert(connection.dialect.name, table)
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns), set_=changes(statement.excluded)
     )
 
 
