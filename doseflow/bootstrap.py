@@ -21,10 +21,12 @@ from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.site_inbox import SiteInbox
 from doseflow.gateways.webhook import Webhook
+from doseflow.intake.logger_table import LoggerTable, read_logger_table
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.live_city import LiveCity
 from doseflow.live.model_counts import ModelCounts
+from doseflow.live.sources import Sources
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.pipeline import Planner
 from doseflow.policy.c_mu import CMuParams, c_mu_moves
@@ -237,6 +239,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         clock=clock,
         history=load_history(store, city, clock),
         intake=settings.intake,
+        sources=_sources(settings, store, city),
         feed=EventFeed(),
         metrics=metrics,
         tellers=(ModelCounts(nets.desks).tell,),
@@ -246,6 +249,15 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         why_engines_rest=partial(_why_engines_rest, settings),
     )
     return OpenCity(live, store, gateways, settings, nets)
+
+
+def _sources(settings: Settings, store: Store, city: City) -> Sources:
+    params = settings.sources
+    try:
+        table = read_logger_table(Path(params.loggers).read_bytes(), city) if params.loggers else LoggerTable()
+    except OSError as error:
+        raise SettingsWrong(f"sources.loggers: {params.loggers} cannot be read ({error.strerror})") from error
+    return Sources(store.sources, store.logger_points, table, params)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.intake.params import IntakeParams
+from doseflow.live.sources import SourceParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.rules_policy import RulesParams
@@ -128,6 +129,7 @@ class Settings(BaseSettings):
     webhook: WebhookSettings = Field(default_factory=WebhookSettings)
     tick: TickParams = Field(default_factory=TickParams)
     intake: IntakeParams = Field(default_factory=IntakeParams)
+    sources: SourceParams = Field(default_factory=SourceParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)
     rules: RulesParams = Field(default_factory=RulesParams)
     learned: LearnedParams = Field(default_factory=LearnedParams)

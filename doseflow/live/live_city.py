@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 import structlog
+from pydantic import TypeAdapter
 
 from doseflow.dispatch.order_difference import OPEN_STATES
 from doseflow.domain.city import City
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.orders import Order, OrderReceipt
-from doseflow.domain.report import ReceivedReport
+from doseflow.domain.report import ReceivedReport, SiteReport
 from doseflow.errors import ReportRepeated
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
@@ -24,6 +25,7 @@ from doseflow.live.cycle_counts import count_cycle
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.site_watch import SiteWatch
+from doseflow.live.sources import Sources
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import AuditLog, Clock, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.serve.release_desk import ReleaseDesk
@@ -35,6 +37,7 @@ from doseflow.telemetry.stopwatch import Stopwatch
 from doseflow.telemetry.tracing import span, tell_span
 
 log = structlog.get_logger(__name__)
+_REPORTS = TypeAdapter(Sequence[SiteReport])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class LiveCity:
         clock: Clock,
         history: ArrivalHistory,
         intake: IntakeParams,
+        sources: Sources,
         feed: EventFeed,
         releases: Mapping[str, ReleaseDesk[Any]] | None = None,
         after_cycle: Sequence[Callable[[Cycle], None]] = (),
@@ -92,13 +96,14 @@ class LiveCity:
         self.plans = plans
         self.outbox = outbox
         self.audit = audit
+        self.sources = sources
         self.clock = clock
         self.feed = feed
         self.releases = releases or {}
         self._after_cycle = after_cycle
         self._planner = planner
         self._history = history
-        self._intake = intake
+        self.intake = intake
         self._answer_seconds = answer_seconds
         self.why_engines_rest = why_engines_rest
         self._cycle_lock = threading.Lock()
@@ -130,6 +135,16 @@ class LiveCity:
         with span("reports"):
             return self._submit(body)
 
+    def submit_reports(self, reports: Sequence[SiteReport]) -> Submission:
+        """Take reports that another format was read into, by the same checks as those of the sites themselves."""
+        taken = [
+            self.submit(_REPORTS.dump_json(reports[start : start + self.intake.max_reports], exclude_none=True))
+            for start in range(0, len(reports), self.intake.max_reports)
+        ]
+        return Submission(
+            tuple(item for one in taken for item in one.accepted), tuple(item for one in taken for item in one.refused)
+        )
+
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
         with self._cycle_lock, span("cycle"):
@@ -158,7 +173,7 @@ class LiveCity:
 
     def _submit(self, body: bytes) -> Submission:
         now = self.clock.now()
-        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        items = read_body(body, self.city, now, self.intake, self.reports.quarantine)
         accepted = [item for item in items if isinstance(item, AcceptedItem)]
         refused = [item for item in items if isinstance(item, RefusedItem)]
         is_new = self.reports.accept([item.received for item in accepted], [item.raw for item in accepted])

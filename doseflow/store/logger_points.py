@@ -1,4 +1,4 @@
-"""SqlLoggerPoints: temperatures of cold-chain loggers, each logger's points once, for as long as excursions are added."""
+"""SqlLoggerPoints: temperatures of cold-chain loggers, each point once, for as long as excursions are added up."""
 
 from __future__ import annotations
 

@@ -89,9 +89,9 @@ def note_unknown_code(connection: Connection, source: str, system: str, code: st
 def _count(connection: Connection, table: Table, key: dict[str, str], told: dict[str, str], at: datetime) -> None:
     key = {name: _cut(value, MAX_ID) for name, value in key.items()}
     is_there = select(literal(1)).where(*(table.c[name] == value for name, value in key.items()))
-    if connection.execute(is_there).first() is None:
-        if connection.execute(select(func.count()).select_from(table)).scalar_one() >= MAX_KEPT:
-            return
+    num_kept = select(func.count()).select_from(table)
+    if connection.execute(is_there).first() is None and connection.execute(num_kept).scalar_one() >= MAX_KEPT:
+        return
     statement = insert_or_change(
         connection,
         table,

@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from doseflow.live.live_city import LiveCity
 from doseflow.web import (
     anomalies,
+    cold_chain,
     commands,
     cycles,
     drift,
@@ -26,6 +27,7 @@ from doseflow.web import (
     reports,
     schemas,
     sites,
+    sources,
 )
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
@@ -37,7 +39,23 @@ from doseflow.web.pages import add_pages
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, schemas, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (
+    health,
+    metrics,
+    reports,
+    schemas,
+    cold_chain,
+    sources,
+    sites,
+    anomalies,
+    drift,
+    cycles,
+    plans,
+    orders,
+    events,
+    commands,
+    models,
+)
 
 
 def create_app(
