@@ -412,6 +412,8 @@ def config_show() -> None:
     shown = read_settings().model_dump(mode="json")
     if shown["webhook"]["secret"]:
         shown["webhook"]["secret"] = "***"  # noqa: S105 - the mask, not a secret
+    if shown["mqtt_loggers"]["password"]:
+        shown["mqtt_loggers"]["password"] = "***"  # noqa: S105 - the mask, not a secret
     shown["store"]["url"] = re.sub(r"(://[^:/@]+):[^@]+@", r"\1:***@", shown["store"]["url"])
     out.print_json(data=shown)
 

@@ -21,6 +21,7 @@ from doseflow.dispatch.relay import RelayParams
 from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
+from doseflow.gateways.mqtt_loggers import MqttLoggerParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.sources import SourceParams
 from doseflow.live.ticker import TickParams
@@ -130,6 +131,7 @@ class Settings(BaseSettings):
     tick: TickParams = Field(default_factory=TickParams)
     intake: IntakeParams = Field(default_factory=IntakeParams)
     sources: SourceParams = Field(default_factory=SourceParams)
+    mqtt_loggers: MqttLoggerParams = Field(default_factory=MqttLoggerParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)
     rules: RulesParams = Field(default_factory=RulesParams)
     learned: LearnedParams = Field(default_factory=LearnedParams)

@@ -17,6 +17,7 @@ from doseflow.live.ticker import forget_old_inputs, run_cycles, run_relay
 from doseflow.settings import Settings
 from doseflow.web.app import create_app
 from doseflow.web.living import WebParams
+from doseflow.web.logger_listener import run_logger_listener
 
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 10.0
@@ -32,6 +33,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
     beats = [
         asyncio.create_task(run_cycles(opened.live, settings.tick, stop)),
         asyncio.create_task(run_relay(opened.live, opened.gateways, settings.tick, settings.relay, stop)),
+        asyncio.create_task(run_logger_listener(opened.live, settings.mqtt_loggers, stop)),
         asyncio.create_task(forget_old_inputs(opened.live, settings.store.keep_cycle_inputs_days, stop)),
     ]
     closing = asyncio.create_task(_close_feed_when_stopping(server, opened.live))
