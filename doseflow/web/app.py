@@ -28,6 +28,7 @@ from doseflow.web import (
     schemas,
     sites,
     sources,
+    uploads,
 )
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
@@ -46,6 +47,7 @@ ROUTERS = (
     schemas,
     cold_chain,
     sources,
+    uploads,
     sites,
     anomalies,
     drift,
