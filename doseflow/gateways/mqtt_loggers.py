@@ -166,7 +166,7 @@ def _session_properties() -> Any:
     from paho.mqtt.packettypes import PacketTypes
     from paho.mqtt.properties import Properties
 
-    properties = Properties(PacketTypes.CONNECT)
+    properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
     properties.SessionExpiryInterval = SESSION_SECONDS
     properties.ReceiveMaximum = MAX_UNACKNOWLEDGED
     return properties

@@ -216,7 +216,7 @@ def _moment(position: str, value: Any) -> datetime:
     match = _ABST.fullmatch(value) if isinstance(value, str) else None
     try:
         if match is not None:
-            return datetime(*(int(part) for part in match.groups()[:6]), tzinfo=UTC)  # type: ignore[misc]
+            return datetime(*(int(part) for part in match.groups()[:6]), tzinfo=UTC)  # type: ignore[arg-type,misc]
     except ValueError:
         pass  # the 31st of June
     raise ReportMalformed(f"{position}.ABST", f"must be a moment in UTC such as 20260504T080000Z, got {got(value)}")

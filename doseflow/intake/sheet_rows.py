@@ -2,8 +2,8 @@
 Rows of cells out of a CSV or an XLSX file, within limits.
 
 Excel writes CSV in the encoding of its country (GBK in China) and separates by semicolons where the comma is the
-decimal sign; UTF-8 with and without byte-order mark, GBK, commas, semicolons and tabs are read. An XLSX file is a ZIP archive
-that may unpack to anything, so its unpacked size is looked at first; formulas are not computed here and are refused.
+decimal sign; UTF-8 with and without byte-order mark, GBK, commas, semicolons and tabs are read. An XLSX file is a ZIP
+archive that may unpack to anything, so its unpacked size is looked at first; formulas are not computed, and refused.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _decoded(data: bytes) -> str:
 
 def _xlsx_rows(data: bytes) -> Iterator[Row]:
     try:
-        import openpyxl
+        import openpyxl  # type: ignore[import-untyped]
     except ImportError as error:
         raise EnvironmentUnfit("XLSX needs the library of `pip install 'doseflow[sheets]'`; CSV does not") from error
     try:

@@ -26,7 +26,7 @@ def xlsx_template(language: Language) -> bytes:
         The library is not installed.
     """
     try:
-        from openpyxl import Workbook
+        from openpyxl import Workbook  # type: ignore[import-untyped]
     except ImportError as error:
         raise EnvironmentUnfit("XLSX needs the library of `pip install 'doseflow[sheets]'`; CSV does not") from error
     book = Workbook()

@@ -53,7 +53,12 @@ class SqlSourceBook:
             rows = connection.execute(select(sources).order_by(sources.c.source)).all()
         return [
             SourceState(
-                *row,
+                row.source,
+                row.last_ok_at,
+                row.last_failed_at,
+                row.last_error,
+                row.num_ok,
+                row.num_failed,
                 unknown_codes=tuple(code for name, code in code_rows if name == row.source),
                 unmapped_ids=tuple(one for name, one in id_rows if name == row.source),
             )

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import json
 import socket
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -24,12 +26,48 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-async def start_broker(port: int):
-    config = {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}}
+def broker_config(port: int) -> dict:
     plugins = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
-    broker = amqtt_broker.Broker(config | {"plugins": plugins})
+    return {"listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}}, "plugins": plugins}
+
+
+@contextlib.asynccontextmanager
+async def broker_within(port: int):
+    """A broker in this process, whose sessions can be looked into; it may be slow to let go of them."""
+    broker = amqtt_broker.Broker(broker_config(port))
     await broker.start()
-    return broker
+    try:
+        yield broker
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(broker.shutdown(), 2)
+
+
+BROKER = """
+import asyncio, json, sys
+from amqtt.broker import Broker
+async def serve():
+    await Broker(json.loads(sys.argv[1])).start()
+    await asyncio.Event().wait()
+asyncio.run(serve())
+"""
+
+
+@contextlib.asynccontextmanager
+async def broker_process(port: int):
+    """A broker in a process of its own, killed at the end without a word."""
+    process = subprocess.Popen([sys.executable, "-c", BROKER, json.dumps(broker_config(port))])
+    try:
+        await until(lambda: is_open(port), 20)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextlib.asynccontextmanager
@@ -76,22 +114,21 @@ def live(make_city, tmp_path):
 def test_what_is_published_before_and_after_the_broker_was_killed_arrives_once(live):
     async def play() -> None:
         port = free_port()
-        broker = await start_broker(port)
-        await publish(port, payload_of(live, 60, 4.0), retain=True)
-        async with listening(live, port):
-            await until(lambda: celsius_kept(live) == [4.0])
-            await publish(port, payload_of(live, 45, 5.0))
-            await publish(port, payload_of(live, 45, 5.0))
-            await until(lambda: celsius_kept(live) == [4.0, 5.0])
-            await broker.shutdown()
+        async with contextlib.AsyncExitStack() as stack:
+            async with broker_process(port):
+                await publish(port, payload_of(live, 60, 4.0), retain=True)
+                await stack.enter_async_context(listening(live, port))
+                await until(lambda: celsius_kept(live) == [4.0])
+                await publish(port, payload_of(live, 45, 5.0))
+                await publish(port, payload_of(live, 45, 5.0))
+                await until(lambda: celsius_kept(live) == [4.0, 5.0])
             await until(lambda: any(one.last_error for one in live.sources.book.states()))
-            broker = await start_broker(port)
-            await asyncio.sleep(0.5)
-            await publish(port, payload_of(live, 30, 6.0))
-            await until(lambda: celsius_kept(live) == [4.0, 5.0, 6.0])
-        await broker.shutdown()
+            async with broker_process(port):
+                # The new broker knows nobody: what is published is kept for whoever comes.
+                await publish(port, payload_of(live, 30, 6.0), retain=True)
+                await until(lambda: celsius_kept(live) == [4.0, 5.0, 6.0])
 
-    asyncio.run(play())
+    asyncio.run(asyncio.wait_for(play(), 60))
     assert live.run_cycle().state.fridges.temperature_celsius[0] == 6.0
 
 
@@ -108,8 +145,8 @@ def test_a_message_is_acknowledged_only_once_the_store_has_it(live, monkeypatch)
 
     async def play() -> None:
         port = free_port()
-        broker = await start_broker(port)
-        async with listening(live, port):
+        async with broker_within(port) as broker, listening(live, port):
+            await until(lambda: "doseflow-cold-chain" in broker.sessions)
             await asyncio.sleep(0.3)
             await publish(port, payload_of(live, 15, 7.0))
             await until(lambda: len(tries) >= 2)
@@ -117,23 +154,21 @@ def test_a_message_is_acknowledged_only_once_the_store_has_it(live, monkeypatch)
             assert session.inflight_out_count == 1
             is_away[0] = False
             await until(lambda: celsius_kept(live) == [7.0] and session.inflight_out_count == 0)
-        await broker.shutdown()
 
-    asyncio.run(play())
+    asyncio.run(asyncio.wait_for(play(), 60))
 
 
 def test_rubbish_is_kept_in_quarantine_and_does_not_stop_what_comes_after(live):
     async def play() -> None:
         port = free_port()
-        broker = await start_broker(port)
-        async with listening(live, port):
+        async with broker_within(port) as broker, listening(live, port):
+            await until(lambda: "doseflow-cold-chain" in broker.sessions)
             await asyncio.sleep(0.3)
             await publish(port, b"rubbish")
             await publish(port, payload_of(live, 15))
             await until(lambda: celsius_kept(live) == [5.0])
-        await broker.shutdown()
 
-    asyncio.run(play())
+    asyncio.run(asyncio.wait_for(play(), 60))
     assert [one.raw for one in live.reports.quarantined()] == [b"rubbish"]
     (state,) = [one for one in live.sources.book.states() if one.source == SOURCE]
     assert (state.num_failed, state.num_ok) == (1, 1)
