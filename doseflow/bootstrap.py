@@ -23,11 +23,13 @@ from doseflow.forecast.last_value import LastValue
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.oidc_provider import OidcProvider
+from doseflow.intake.logger_table import LoggerTable, read_logger_table
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.gateway_counts import GatewayCounts
 from doseflow.live.live_city import LiveCity
 from doseflow.live.model_counts import ModelCounts
+from doseflow.live.sources import Sources
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.order_gateways import make_lines
 from doseflow.pipeline import Planner
@@ -238,6 +240,7 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         clock=clock,
         history=load_history(store, city, clock),
         intake=settings.intake,
+        sources=_sources(settings, store, city),
         feed=EventFeed(),
         metrics=metrics,
         tellers=(ModelCounts(nets.desks).tell, GatewayCounts(gateways, store.outbox, clock).tell),
@@ -263,6 +266,15 @@ def open_sign_in(settings: Settings, store: Store) -> SignIn | None:
         return None
     provider = None if params.provider.issuer is None else OidcProvider(params.provider)
     return SignIn(params, sessions=store.sessions, keys=store.keys, audit=store.audit, provider=provider)
+
+
+def _sources(settings: Settings, store: Store, city: City) -> Sources:
+    params = settings.sources
+    try:
+        table = read_logger_table(Path(params.loggers).read_bytes(), city) if params.loggers else LoggerTable()
+    except OSError as error:
+        raise SettingsWrong(f"sources.loggers: {params.loggers} cannot be read ({error.strerror})") from error
+    return Sources(store.sources, store.logger_points, table, params)
 
 
 @contextmanager

@@ -455,7 +455,11 @@ def config_show() -> None:
     from doseflow.settings import read_settings
 
     shown = read_settings().model_dump(mode="json")
-    for owner, name in ((shown["webhook"], "secret"), (shown["sign_in"]["provider"], "client_secret")):
+    for owner, name in (
+        (shown["webhook"], "secret"),
+        (shown["sign_in"]["provider"], "client_secret"),
+        (shown["mqtt_loggers"], "password"),
+    ):
         if owner[name]:
             owner[name] = "***"
     shown["store"]["url"] = re.sub(r"(://[^:/@]+):[^@]+@", r"\1:***@", shown["store"]["url"])

@@ -315,6 +315,80 @@ class AuditLog(Protocol):
         """The last entry's number and digest."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownCode:
+    """A code of an outside system that nobody here knows; `text` is what the system itself says of it."""
+
+    system: str
+    code: str
+    text: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnmappedId:
+    """An id of an outside system that no table maps to a place of this city."""
+
+    outside_id: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """Where an outside source stands; its name is `kind` or `kind:which`."""
+
+    source: str
+    last_ok_at: datetime | None
+    last_failed_at: datetime | None
+    last_error: str
+    num_ok: int
+    num_failed: int
+    unknown_codes: tuple[UnknownCode, ...]
+    unmapped_ids: tuple[UnmappedId, ...]
+
+
+class SourceBook(Protocol):
+    """Keeps where each outside source stands, and what it said that nobody here knows."""
+
+    def mark(self, source: str, at: datetime, ok: bool, text: str = "") -> None:
+        """Note that a source was heard, or that it failed and why."""
+
+    def note_unknown(self, source: str, system: str, code: str, text: str, at: datetime) -> None:
+        """Keep a code that nobody here knows."""
+
+    def note_unmapped(self, source: str, outside_ids: Iterable[str], at: datetime) -> None:
+        """Keep ids that no table maps to a place of this city."""
+
+    def states(self) -> list[SourceState]:
+        """Every source that was ever heard or failed, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggerPoint:
+    """What a cold-chain logger measured at one moment; None where it had no temperature."""
+
+    logger_id: str
+    at: datetime
+    temperature_celsius: float | None
+
+
+class LoggerPoints(Protocol):
+    """Keeps the points of cold-chain loggers, known by logger and moment."""
+
+    def keep(self, points: Sequence[LoggerPoint]) -> None:
+        """Keep points in one transaction; one that is there already only gains a temperature that it had not."""
+
+    def of(self, logger_id: str, start: datetime, end: datetime) -> list[LoggerPoint]:
+        """Points of a logger from `start` to `end`, both included, oldest first."""
+
+    def forget_before(self, logger_ids: Sequence[str], moment: datetime) -> int:
+        """Let go of points of some loggers before a moment; how many."""
+
+
 class CommandDesk(Protocol):
     """
     What people in command do; each deed is kept together with its entry in the audit log, or not at all.

@@ -25,10 +25,12 @@ from doseflow.errors import SettingsWrong
 from doseflow.feasible.layer import FeasibleParams
 from doseflow.forecast.seasonal_naive import SeasonalNaiveParams
 from doseflow.gateways.mllp_listener import MllpParams
+from doseflow.gateways.mqtt_loggers import MqttLoggerParams
 from doseflow.gateways.params import GatewayParams
 from doseflow.gateways.slot_publisher import SlotFeedParams
 from doseflow.intake.params import IntakeParams
 from doseflow.live.appointment_params import AppointmentParams
+from doseflow.live.sources import SourceParams
 from doseflow.live.ticker import TickParams
 from doseflow.policy.learned_policy import LearnedParams
 from doseflow.policy.rules_policy import RulesParams
@@ -187,6 +189,8 @@ class Settings(BaseSettings):
     gateways: GatewayParams = Field(default_factory=GatewayParams)
     tick: TickParams = Field(default_factory=TickParams)
     intake: IntakeParams = Field(default_factory=IntakeParams)
+    sources: SourceParams = Field(default_factory=SourceParams)
+    mqtt_loggers: MqttLoggerParams = Field(default_factory=MqttLoggerParams)
     forecast: SeasonalNaiveParams = Field(default_factory=SeasonalNaiveParams)
     rules: RulesParams = Field(default_factory=RulesParams)
     learned: LearnedParams = Field(default_factory=LearnedParams)

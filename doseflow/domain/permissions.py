@@ -17,6 +17,7 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "api.read": EVERYBODY,
     "audit.read": frozenset({_OFFICER, _AUDITOR}),
     "caller.read_self": EVERYBODY,
+    "cold_chain.send": frozenset({_MACHINE}),
     "cycle.read": EVERYBODY,
     "cycle.run": frozenset({_OFFICER, _MACHINE}),
     "drift.read": frozenset({_OFFICER, _AUDITOR}),
@@ -53,6 +54,7 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "site.resume": frozenset({_OFFICER}),
     "site.suspend": frozenset({_OFFICER}),
     "site.unfreeze": frozenset({_OFFICER}),
+    "source.read": frozenset({_OFFICER, _AUDITOR}),
 }
 """By action, as `noun.verb`, the roles that may do it; an action that does not stand here nobody may do."""
 
@@ -61,6 +63,7 @@ CITY_WIDE_ACTIONS = frozenset(
         "appointment.read",
         "appointment.send",
         "audit.read",
+        "cold_chain.send",
         "cycle.run",
         "drift.read",
         "handover.confirm",
@@ -75,6 +78,7 @@ CITY_WIDE_ACTIONS = frozenset(
         "playbook.end",
         "playbook.read",
         "playbook.start",
+        "source.read",
     }
 )
 """Actions that cannot be done for some sites only: whoever answers for some sites may not do them, in any role."""

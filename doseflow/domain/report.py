@@ -13,12 +13,18 @@ from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Gt, Le, MaxLen, MinLen
-from pydantic import AwareDatetime, ConfigDict
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, WithJsonSchema
 
 from doseflow.domain.roles import Role
 
-SCHEMA_VERSION = 1
-"""Version of the report schema; the two newest are accepted."""
+SCHEMA_VERSION = 2
+"""Newest version of the report schema, and the one of a report that names none."""
+ACCEPTED_VERSIONS = (1, 2)
+"""The two newest; a report of any other is refused."""
+NEW_REPORT_FIELDS = ("source",)
+"""Fields of a report that version 2 added."""
+NEW_FRIDGE_FIELDS = ("ambient_celsius", "door_open", "door_open_minutes", "holdover_hours", "alarms")
+"""Fields of a fridge that version 2 added."""
 
 BOOKING_BINS = 8
 """Bins of 15 minutes in `booked_people`: the next two hours."""
@@ -27,6 +33,14 @@ PAST_WEEKS = 4
 
 _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
+
+def _accepted_version(version: int) -> int:
+    if version not in ACCEPTED_VERSIONS:
+        raise ValueError(f"must be one of {' or '.join(map(str, ACCEPTED_VERSIONS))}, got {version}")
+    return version
+
+
+Version = Annotated[int, AfterValidator(_accepted_version), WithJsonSchema({"enum": list(ACCEPTED_VERSIONS)})]
 Identifier = Annotated[str, MinLen(1), MaxLen(100)]
 People = Annotated[int, Ge(0), Le(100_000)]
 Doses = Annotated[int, Ge(0), Le(10_000_000)]
@@ -35,6 +49,8 @@ Minutes = Annotated[float, Ge(0), Le(100_000)]
 Hours = Annotated[float, Ge(0), Le(48)]
 Litres = Annotated[float, Ge(0), Le(100_000)]
 Celsius = Annotated[float, Ge(-120), Le(80)]
+HoldoverHours = Annotated[float, Ge(0), Le(24_000)]
+AlarmCode = Annotated[str, MinLen(1), MaxLen(40)]
 Moment = AwareDatetime
 """A moment with its offset from UTC; one without is refused, since nobody could say when it was."""
 
@@ -145,7 +161,12 @@ class LotOnHand:
 
 @dataclass(frozen=True, slots=True)
 class FridgeReading:
-    """Classes 15 and 16: one fridge. `excursion_minutes` is the time its content has spent outside its band so far."""
+    """
+    Classes 15 and 16: one fridge. `excursion_minutes` is the time its content has spent outside its band so far.
+
+    Since version 2: `door_open_minutes` of the period that ends at `valid_at`; `holdover_hours` for which the content
+    would keep its band without power; `alarms` that stand, as the equipment writes them, an empty list for none.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     fridge_id: Identifier
@@ -155,6 +176,11 @@ class FridgeReading:
     power: Power | None = None
     volume_used_litres: Litres | None = None
     volume_possible_litres: Annotated[float, Gt(0), Le(100_000)] | None = None
+    ambient_celsius: Celsius | None = None
+    door_open: bool | None = None
+    door_open_minutes: Minutes | None = None
+    holdover_hours: HoldoverHours | None = None
+    alarms: Annotated[tuple[AlarmCode, ...], MaxLen(16)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +209,15 @@ class SiteReport:
 
     `valid_at` is the moment the readings were true; `report_id` makes a repeat recognisable, and when it is missing the
     content does. People and doses "in the last period" are those of the five minutes before `valid_at`.
+
+    Since version 2: `source` names a system that sees only a part of the site, such as a logger. What such a report
+    leaves out stays as others told it; of the fridges it says nothing of those that it does not name.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     site_id: Identifier
     valid_at: Moment
-    schema_version: Annotated[int, Ge(1), Le(SCHEMA_VERSION)] = SCHEMA_VERSION
+    schema_version: Version = SCHEMA_VERSION
     report_id: Identifier | None = None
     arrivals_people: People | None = None
     waiting_people: ByStage | None = None
@@ -205,6 +234,7 @@ class SiteReport:
     lots: Annotated[tuple[LotOnHand, ...], MaxLen(200)] | None = None
     fridges: Annotated[tuple[FridgeReading, ...], MaxLen(50)] | None = None
     surroundings: Surroundings | None = None
+    source: Identifier | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,20 @@ row a thing and a `site_idx` column. Arrays are never written to after the state
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+import numpy as np
 
 from doseflow.domain.city import BoolArray, City, FloatArray, IntArray
 from doseflow.domain.limits import OperatingLimits
 from doseflow.domain.orders import Commitments
 from doseflow.domain.playbooks import relaxed_limits
 from doseflow.domain.recent_periods import RecentPeriods
+
+_BETWEEN_ALARMS = "\n"
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,13 @@ class StaffTable:
 
 @dataclass(frozen=True)
 class FridgeTable:
-    """A row a fridge. `power_on` is 1, 0 or NaN (unknown)."""
+    """
+    A row a fridge. `power_on` and `door_open` are 1, 0 or NaN (unknown).
+
+    `alarms` are the codes that stand, as `alarm_text` writes them, None where nobody says. The three moments tell how
+    old a row's temperature, its power and what only a logger of its own tells are; the last one is NaN for a fridge of
+    which only whole lists of the site have told.
+    """
 
     site_idx: IntArray
     fridge_id: tuple[str, ...]
@@ -48,6 +60,32 @@ class FridgeTable:
     power_on: FloatArray
     volume_used_litres: FloatArray
     volume_possible_litres: FloatArray
+    ambient_celsius: FloatArray
+    door_open: FloatArray
+    door_open_minutes: FloatArray
+    holdover_hours: FloatArray
+    alarms: tuple[str | None, ...]
+    temperature_epoch_minutes: FloatArray
+    power_epoch_minutes: FloatArray
+    logger_epoch_minutes: FloatArray
+
+
+def unknown_of_loggers(num_fridges: int) -> dict[str, Any]:
+    """The columns that loggers of their own fill, by name, for fridges that have none."""
+    names = ("ambient_celsius", "door_open", "door_open_minutes", "holdover_hours")
+    moments = ("temperature_epoch_minutes", "power_epoch_minutes", "logger_epoch_minutes")
+    unknown = np.full(num_fridges, np.nan)
+    return dict.fromkeys((*names, *moments), unknown) | {"alarms": (None,) * num_fridges}
+
+
+def alarm_text(codes: Sequence[str] | None) -> str | None:
+    """Codes of alarms as one text, empty for none, None for nobody says."""
+    return None if codes is None else _BETWEEN_ALARMS.join(codes)
+
+
+def alarm_codes(text: str | None) -> tuple[str, ...] | None:
+    """The codes of such a text."""
+    return None if text is None else tuple(text.split(_BETWEEN_ALARMS)) if text else ()
 
 
 @dataclass(frozen=True)

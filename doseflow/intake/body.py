@@ -13,7 +13,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from doseflow.domain.city import City
-from doseflow.domain.report import ReceivedReport, SiteReport
+from doseflow.domain.report import SCHEMA_VERSION, ReceivedReport, SiteReport
 from doseflow.errors import ReportMalformed, ReportRefused, ReportRepeated, ReportTooLarge, SiteUnknown
 from doseflow.intake.json_text import BYTE_ORDER_MARK, parse_json
 from doseflow.intake.params import IntakeParams
@@ -199,7 +199,8 @@ def _check_first(report: SiteReport, position: int, first_position: dict[tuple[s
 def _with_id(report: SiteReport) -> SiteReport:
     if report.report_id is not None:
         return report
-    content = orjson.dumps(report)
+    # Of either version, one content has one name.
+    content = orjson.dumps(replace(report, schema_version=SCHEMA_VERSION))
     digest = hashlib.blake2b(content, digest_size=16).hexdigest()
     # Time first, so that the ids of one moment lie together in the index of whoever keeps them.
     return replace(report, report_id=f"{report.valid_at.astimezone(UTC):%Y%m%dT%H%M%SZ}-{digest}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime, timedelta
 
 from doseflow.domain.city import City, Site
-from doseflow.domain.report import ByStage, SiteReport
+from doseflow.domain.report import NEW_FRIDGE_FIELDS, NEW_REPORT_FIELDS, SCHEMA_VERSION, ByStage, SiteReport
 from doseflow.domain.roles import STAGES
 from doseflow.errors import ReportMalformed, SiteUnknown, TimeImplausible
 from doseflow.intake.params import IntakeParams
@@ -34,6 +34,8 @@ def check_report(report: SiteReport, city: City, now: datetime, params: IntakePa
     TimeImplausible, SiteUnknown, ReportMalformed
         The first problem, naming field and bound.
     """
+    if report.schema_version < SCHEMA_VERSION:
+        _check_version(report)
     site_idx = city.site_to_idx.get(report.site_id)
     if site_idx is None:
         raise SiteUnknown("site_id", _unknown_site(report.site_id, city, suggest))
@@ -67,6 +69,19 @@ def _unknown_site(site_id: str, city: City, suggest: bool) -> str:
     reason = f"must be one of the {city.num_sites} sites of {city.name}, got {site_id!r}"
     nearest = nearest_site_id(site_id, city) if suggest else None
     return reason if nearest is None else f"{reason}; did you mean {nearest!r}?"
+
+
+def _check_version(report: SiteReport) -> None:
+    """A field that its own version does not have is a slip of the sender, who should hear of it."""
+    told = [name for name in NEW_REPORT_FIELDS if getattr(report, name) is not None]
+    told += [
+        f"fridges.{position}.{name}"
+        for position, fridge in enumerate(report.fridges or ())
+        for name in NEW_FRIDGE_FIELDS
+        if getattr(fridge, name) is not None
+    ]
+    if told:
+        raise ReportMalformed(told[0], f"is a field of schema version 2, got schema_version {report.schema_version}")
 
 
 def _check_valid_at(valid_at: datetime, now: datetime, params: IntakeParams) -> None:

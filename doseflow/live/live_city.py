@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
+from pydantic import TypeAdapter
 
 from doseflow.dispatch.approval import asked_about
 from doseflow.dispatch.order_difference import OPEN_STATES
@@ -19,7 +20,7 @@ from doseflow.domain.city import City
 from doseflow.domain.commanding import Press
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.orders import Order, OrderReceipt
-from doseflow.domain.report import ReceivedReport
+from doseflow.domain.report import ReceivedReport, SiteReport
 from doseflow.errors import CommandRefused, ReportRepeated, SiteUnknown
 from doseflow.intake.body import AcceptedItem, RefusedItem, read_body
 from doseflow.intake.params import IntakeParams
@@ -30,6 +31,7 @@ from doseflow.live.fhir_door import FhirDoor
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.override_check import objection_to, with_quantity
 from doseflow.live.site_watch import SiteWatch
+from doseflow.live.sources import Sources
 from doseflow.pipeline import Planner, plan_once
 from doseflow.ports import AuditLog, Clock, CommandDesk, Outbox, PlanStore, QuarantinedReport, ReportStore
 from doseflow.serve.release_desk import ReleaseDesk
@@ -41,6 +43,7 @@ from doseflow.telemetry.stopwatch import Stopwatch
 from doseflow.telemetry.tracing import span, tell_span
 
 log = structlog.get_logger(__name__)
+_REPORTS = TypeAdapter(Sequence[SiteReport])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class LiveCity:
         clock: Clock,
         history: ArrivalHistory,
         intake: IntakeParams,
+        sources: Sources,
         feed: EventFeed,
         approvals: ApprovalParams | None = None,
         releases: Mapping[str, ReleaseDesk[Any]] | None = None,
@@ -111,13 +115,14 @@ class LiveCity:
         self.audit = audit
         self.desk = desk
         self.approvals = approvals or ApprovalParams()
+        self.sources = sources
         self.clock = clock
         self.feed = feed
         self.releases = releases or {}
         self._after_cycle = after_cycle
         self._planner = planner
         self._history = history
-        self._intake = intake
+        self.intake = intake
         self._answer_seconds = answer_seconds
         self.why_engines_rest = why_engines_rest
         self._cycle_lock = threading.Lock()
@@ -156,6 +161,23 @@ class LiveCity:
         """
         with span("reports"):
             return self._submit(body, site_ids)
+
+    def submit_reports(self, reports: Sequence[SiteReport], *, site_ids: Set[str] | None = None) -> Submission:
+        """
+        Take reports that another format was read into, by the same checks as those of the sites themselves.
+
+        `site_ids` are those that the sender speaks for; None is all.
+        """
+        taken = [
+            self.submit(
+                _REPORTS.dump_json(reports[start : start + self.intake.max_reports], exclude_none=True),
+                site_ids=site_ids,
+            )
+            for start in range(0, len(reports), self.intake.max_reports)
+        ]
+        return Submission(
+            tuple(item for one in taken for item in one.accepted), tuple(item for one in taken for item in one.refused)
+        )
 
     def run_cycle(self) -> Cycle:
         """Take every pending report and plan the city once; plan and orders are stored when this returns."""
@@ -216,7 +238,7 @@ class LiveCity:
 
     def _submit(self, body: bytes, site_ids: Set[str] | None) -> Submission:
         now = self.clock.now()
-        items = read_body(body, self.city, now, self._intake, self.reports.quarantine)
+        items = read_body(body, self.city, now, self.intake, self.reports.quarantine)
         if site_ids is not None:
             items = [_refused_if_foreign(item, site_ids) for item in items]
         accepted = [item for item in items if isinstance(item, AcceptedItem)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,7 @@ _CONTENT: dict[FeatureClass, Callable[[SiteReport], Any]] = {
     ],
     FeatureClass.LOT_EXPIRY: lambda report: [(lot.lot_number, lot.expires_at) for lot in report.lots or ()],
     FeatureClass.FRIDGES: lambda report: [
-        (one.fridge_id, one.temperature_celsius, one.set_point_celsius, one.excursion_minutes, one.power)
-        for one in report.fridges or ()
+        replace(one, volume_used_litres=None, volume_possible_litres=None) for one in report.fridges or ()
     ],
     FeatureClass.COLD_VOLUME: lambda report: [
         (one.fridge_id, one.volume_used_litres, one.volume_possible_litres) for one in report.fridges or ()
@@ -55,6 +55,8 @@ def changed_times(previous: CityState, batch: ReportBatch, newest: NewestReading
     is_changed = is_read & (_differs(previous, readings) | np.isnan(previous.changed_epoch_minutes))
     changed = np.where(is_changed, newest.valid_epoch_minutes, previous.changed_epoch_minutes)
     for site_idx, class_idx, rows in _told_more_than_once(batch, newest):
+        if any(batch.reports[row].source is not None for row in rows):
+            continue  # sources tell of different things; what the table says decides
         content = [_CONTENT[FeatureClass(class_idx)](batch.reports[row]) for row in rows]
         last = max((at for at in range(1, len(rows)) if content[at] != content[at - 1]), default=0)
         if last > 0 or is_changed[site_idx, class_idx]:
@@ -90,7 +92,8 @@ def _table_columns(
     yield FeatureClass.STAFF_ON_DUTY, staff_columns(previous.staff), staff_columns(readings.staff)
     yield FeatureClass.DOSES_ON_HAND, lots_before[:6], lots_after[:6]
     yield FeatureClass.LOT_EXPIRY, [lots_before[at] for at in (0, 3, 6)], [lots_after[at] for at in (0, 3, 6)]
-    yield FeatureClass.FRIDGES, fridges_before[:6], fridges_after[:6]
+    cold = (*range(6), *range(8, 13))
+    yield FeatureClass.FRIDGES, [fridges_before[at] for at in cold], [fridges_after[at] for at in cold]
     volumes = (0, 1, 6, 7)
     yield FeatureClass.COLD_VOLUME, [fridges_before[at] for at in volumes], [fridges_after[at] for at in volumes]
 

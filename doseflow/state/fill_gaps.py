@@ -182,11 +182,19 @@ def _age_fridges(filled: Filled, fold: _Fold) -> Filled:
     fridges = filled.readings.fridges
     site_idx = fridges.site_idx
     is_cold_old = fold.is_expired[site_idx, FeatureClass.FRIDGES]
+    is_logger_old = _is_old(fold, fridges.logger_epoch_minutes, is_cold_old)
     is_volume_old = fold.is_expired[site_idx, FeatureClass.COLD_VOLUME]
     aged = replace(
         fridges,
-        temperature_celsius=np.where(is_cold_old, np.nan, fridges.temperature_celsius),
-        power_on=np.where(is_cold_old, np.nan, fridges.power_on),
+        temperature_celsius=_known_where(
+            ~_is_old(fold, fridges.temperature_epoch_minutes, is_cold_old), fridges.temperature_celsius
+        ),
+        power_on=_known_where(~_is_old(fold, fridges.power_epoch_minutes, is_cold_old), fridges.power_on),
+        ambient_celsius=_known_where(~is_logger_old, fridges.ambient_celsius),
+        door_open=_known_where(~is_logger_old, fridges.door_open),
+        door_open_minutes=_known_where(~is_logger_old, fridges.door_open_minutes),
+        holdover_hours=_known_where(~is_logger_old, fridges.holdover_hours),
+        alarms=tuple(None if is_old else one for one, is_old in zip(fridges.alarms, is_logger_old, strict=True)),
         volume_used_litres=np.where(is_volume_old, np.nan, fridges.volume_used_litres),
     )
     has_volume = np.zeros(len(filled.source), dtype=np.bool_)
@@ -194,6 +202,16 @@ def _age_fridges(filled: Filled, fold: _Fold) -> Filled:
     is_nominal = has_volume & (filled.source[:, FeatureClass.COLD_VOLUME] == ReadingSource.UNKNOWN)
     source = _marked(filled.source, FeatureClass.COLD_VOLUME, is_nominal, ReadingSource.ESTIMATED)
     return Filled(replace(filled.readings, fridges=aged), source)
+
+
+def _is_old(fold: _Fold, told_epoch_minutes: FloatArray, class_is_old: BoolArray) -> BoolArray:
+    """Whether fridge readings are too old to stand, by their own moment, or their class's where they have none."""
+    is_old = fold.as_of_epoch_minutes - told_epoch_minutes > CARRIED_MINUTES[FeatureClass.FRIDGES]
+    return np.where(np.isnan(told_epoch_minutes), class_is_old, is_old)
+
+
+def _known_where(stands: BoolArray, values: FloatArray) -> FloatArray:
+    return np.where(stands, values, np.nan)
 
 
 def _forget_weather(filled: Filled, fold: _Fold) -> Filled:

@@ -37,12 +37,13 @@ def read_all(previous: CityState, batch: ReportBatch, newest: NewestReadings) ->
     """Read every class; what the city file knows of stations, seats and fridges fills what no report tells."""
     city = previous.city
     lots = read_lots(known_lots(previous), batch, newest, city)
+    fridges_at = previous.valid_epoch_minutes[:, FeatureClass.FRIDGES]
     weather_idx, incidents = _surroundings(previous, batch, newest)
     return Readings(
         arrays=_with_nominals(read_arrays(previous, batch, newest), city),
         staff=read_staff(previous.staff, batch, newest),
         lots=lots,
-        fridges=read_fridges(previous.fridges, batch, newest, lots.places, city),
+        fridges=read_fridges(previous.fridges, batch, newest, lots.places, city, fridges_at),
         weather_idx=weather_idx,
         incidents=incidents,
     )

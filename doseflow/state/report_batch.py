@@ -97,6 +97,11 @@ def _tells_temperature(fridge: FridgeReading) -> bool:
         or fridge.excursion_minutes is not None
         or fridge.power is not None
         or fridge.set_point_celsius is not None
+        or fridge.alarms is not None
+        or fridge.ambient_celsius is not None
+        or fridge.door_open is not None
+        or fridge.door_open_minutes is not None
+        or fridge.holdover_hours is not None
     )
 
 

@@ -13,7 +13,7 @@ from doseflow.domain.orders import Commitments
 from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
 from doseflow.domain.roles import NUM_ROLES
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 from doseflow.state.opening_hours import local_day
 from doseflow.units import epoch_minutes_from_datetime
 
@@ -75,7 +75,8 @@ def _no_staff() -> StaffTable:
 
 def _no_fridges() -> FridgeTable:
     real = np.empty(0)
-    return FridgeTable(np.empty(0, dtype=np.int64), (), real, real, real, real, real, real)
+    whole = np.empty(0, dtype=np.int64)
+    return FridgeTable(whole, (), *(real,) * 6, **unknown_of_loggers(0))
 
 
 def _no_lots() -> LotTable:

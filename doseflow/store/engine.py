@@ -15,6 +15,7 @@ from doseflow.store.checkpointer import Checkpointer
 from doseflow.store.command_desk import SqlCommandDesk
 from doseflow.store.connect import make_engine, read_url
 from doseflow.store.gateways import SqlGatewayPositions
+from doseflow.store.logger_points import SqlLoggerPoints
 from doseflow.store.migrate import migrate
 from doseflow.store.outbox import SqlOutbox
 from doseflow.store.plan_store import SqlPlanStore
@@ -23,6 +24,7 @@ from doseflow.store.push_subscriptions import SqlPushSubscriptions
 from doseflow.store.reports import SqlReportStore
 from doseflow.store.retention import Retention
 from doseflow.store.sessions import SqlSessions
+from doseflow.store.sources import SqlSourceBook, mark_source, note_unknown_code
 from doseflow.store.transactions import Transactions
 
 UNFIT_SENTENCES = ("unable to open database file", "readonly database", "disk is full", "disk I/O error")
@@ -44,6 +46,8 @@ class Store:
     keys: SqlApiKeys
     positions: SqlGatewayPositions
     push: SqlPushSubscriptions
+    sources: SqlSourceBook
+    logger_points: SqlLoggerPoints
     _resources: tuple[Callable[[], None], ...]
 
     def close(self) -> None:
@@ -102,9 +106,11 @@ def _store(engine: Engine) -> Store:
         audit=SqlAuditLog(transactions),
         desk=SqlCommandDesk(transactions, tell),
         retention=Retention(transactions),
-        appointments=SqlAppointmentBook(transactions),
+        appointments=SqlAppointmentBook(transactions, note_unknown_code, mark_source),
         sessions=SqlSessions(transactions),
         keys=SqlApiKeys(transactions),
+        sources=SqlSourceBook(transactions),
+        logger_points=SqlLoggerPoints(transactions),
         positions=SqlGatewayPositions(transactions),
         push=SqlPushSubscriptions(transactions),
         _resources=(*([checkpointer.close] if checkpointer else []), engine.dispose),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 UpsertInsert = sqlite.Insert | postgresql.Insert
 
@@ -26,6 +29,16 @@ def insert_or_replace(connection: Connection, table: Table, replaced: str) -> Up
 def upsert_insert(connection: Connection, table: Table) -> UpsertInsert:
     """INSERT to which the caller adds what happens where the row is there already."""
     return _insert(connection.dialect.name, table)
+
+
+def insert_or_change(
+    connection: Connection, table: Table, changes: Callable[[ReadOnlyColumnCollection[str, Any]], dict[str, Any]]
+) -> UpsertInsert:
+    """INSERT that changes the row whose primary key is there already; `changes` makes its values from the new ones."""
+    statement = _insert(connection.dialect.name, table)
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns), set_=changes(statement.excluded)
+    )
 
 
 @lru_cache

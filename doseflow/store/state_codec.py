@@ -20,17 +20,21 @@ from doseflow.domain.city import City
 from doseflow.domain.orders import Commitments
 from doseflow.domain.playbooks import NO_INCIDENTS, Incidents
 from doseflow.domain.recent_periods import RecentPeriods
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 from doseflow.store.decision_codec import decision_from_dict
 from doseflow.store.json_bytes import json_bytes
 
-CODEC = "arrays/2"
+CODEC = "arrays/3"
 """Name of this layout, kept beside the bytes."""
-READABLE_CODECS = ("arrays/1", CODEC)
-"""Layouts that can be read; the first one did not hold the last two hours, which are read as UNKNOWN."""
+READABLE_CODECS = ("arrays/1", "arrays/2", CODEC)
+"""
+Layouts that can be read. The first one did not hold the last two hours, the second one not what loggers tell of
+fridges; both are read as UNKNOWN.
+"""
 
 _TABLES: dict[str, type[Any]] = {"staff": StaffTable, "lots": LotTable, "fridges": FridgeTable, "vans": VanTable}
 _RECENT = "recent"
+_FRIDGES = "fridges"
 _PARTS: dict[str, type[Any]] = _TABLES | {_RECENT: RecentPeriods}
 _DECISIONS = ("acknowledged", "under_way", "sent", "refused", "pinned", "overridden")
 _SITE_SETS = ("frozen_site_ids", "suspended_site_ids")
@@ -188,5 +192,7 @@ def _with_parts(leaves: dict[str, Any], num_sites: int) -> dict[str, Any]:
             path.removeprefix(f"{name}."): value for path, value in leaves.items() if path.startswith(f"{name}.")
         }
         is_older = name == _RECENT and not columns
+        if name == _FRIDGES:
+            columns = unknown_of_loggers(len(columns["site_idx"])) | columns
         whole[name] = RecentPeriods.unknown(num_sites) if is_older else part(**columns)
     return whole

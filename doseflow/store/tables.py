@@ -346,3 +346,44 @@ push_subscriptions = Table(
     Column("set_at", Moment, nullable=False),
     Index("ix_push_subscriptions_site", "site_id"),
 )
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("source", OutsideText(100), primary_key=True),
+    Column("last_ok_at", Moment),
+    Column("last_failed_at", Moment),
+    Column("last_error", OutsideText, nullable=False),
+    Column("num_ok", Integer, nullable=False),
+    Column("num_failed", Integer, nullable=False),
+)
+
+unknown_codes = Table(
+    "unknown_codes",
+    metadata,
+    Column("source", OutsideText(100), primary_key=True),
+    Column("system", OutsideText(100), primary_key=True),
+    Column("code", OutsideText(100), primary_key=True),
+    Column("text", OutsideText, nullable=False),
+    Column("first_seen_at", Moment, nullable=False),
+    Column("last_seen_at", Moment, nullable=False),
+    Column("count", Integer, nullable=False),
+)
+
+unmapped_ids = Table(
+    "unmapped_ids",
+    metadata,
+    Column("source", OutsideText(100), primary_key=True),
+    Column("outside_id", OutsideText(100), primary_key=True),
+    Column("first_seen_at", Moment, nullable=False),
+    Column("last_seen_at", Moment, nullable=False),
+    Column("count", Integer, nullable=False),
+)
+
+logger_points = Table(
+    "logger_points",
+    metadata,
+    Column("logger_id", OutsideText(100), primary_key=True),
+    Column("at", Moment, primary_key=True),
+    Column("temperature_celsius", Float),
+)

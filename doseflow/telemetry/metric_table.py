@@ -25,6 +25,10 @@ NAME_TO_MEANING: Mapping[str, tuple[str, str]] = {
     "doseflow_fallback_active": (YES_OR_NO, "Whether another than the chosen one answered the latest cycle, by part."),
     "doseflow_reports_accepted_total": ("1", "Reports accepted."),
     "doseflow_reports_refused_total": ("1", "Reports refused, by problem."),
+    "doseflow_source_rows_total": (
+        "1",
+        "Records and rows of outside sources, by kind of source and what became of them.",
+    ),
     "doseflow_orders_created_total": ("1", "Orders made, by kind."),
     "doseflow_orders_withdrawn_total": ("1", "Orders withdrawn by a later plan."),
     "doseflow_receipts_total": ("1", "Receipts recorded, by the state that the order went to."),

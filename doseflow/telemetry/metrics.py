@@ -38,6 +38,7 @@ class Metrics:
     fallback_active: Gauge
     reports_accepted: Counter
     reports_refused: Counter
+    source_rows: Counter
     orders_created: Counter
     orders_withdrawn: Counter
     receipts: Counter
@@ -81,6 +82,7 @@ def make_metrics() -> Metrics:
         fallback_active=gauge("doseflow_fallback_active", "part"),
         reports_accepted=counter("doseflow_reports_accepted_total"),
         reports_refused=counter("doseflow_reports_refused_total", "problem"),
+        source_rows=counter("doseflow_source_rows_total", "kind", "outcome"),
         orders_created=counter("doseflow_orders_created_total", "kind"),
         orders_withdrawn=counter("doseflow_orders_withdrawn_total"),
         receipts=counter("doseflow_receipts_total", "state"),

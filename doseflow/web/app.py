@@ -17,6 +17,7 @@ from doseflow.web import (
     anomalies,
     appointments,
     audit,
+    cold_chain,
     commands,
     cycles,
     dead_letters,
@@ -33,8 +34,11 @@ from doseflow.web import (
     plans,
     playbooks,
     reports,
+    schemas,
     sign_in,
     sites,
+    sources,
+    uploads,
 )
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.away_note import AwayNotes
@@ -54,6 +58,10 @@ ROUTERS = (
     metrics,
     sign_in,
     reports,
+    schemas,
+    cold_chain,
+    sources,
+    uploads,
     sites,
     anomalies,
     drift,

@@ -28,6 +28,7 @@ from doseflow.settings import HttpSettings, Settings, require_sign_in_on_a_netwo
 from doseflow.web.app import create_app
 from doseflow.web.client_certificates import CertifiedProtocol
 from doseflow.web.living import WebParams
+from doseflow.web.logger_listener import run_logger_listener
 
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 10.0
@@ -49,6 +50,7 @@ async def serve_until_stopped(opened: OpenCity) -> None:
             asyncio.create_task(poll_slots(feed, settings.slot_feeds, stop))
             for feed in make_feeds(opened.live, settings)
         ),
+        asyncio.create_task(run_logger_listener(opened.live, settings.mqtt_loggers, stop)),
     ]
     listener = make_listener(opened.live, settings)
     if listener is not None:

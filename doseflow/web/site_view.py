@@ -15,7 +15,7 @@ from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.feature_classes import FeatureClass, ReadingSource
 from doseflow.domain.forecast import QUANTILE_LEVELS, ArrivalForecast, ForecastBasis
 from doseflow.domain.roles import ROLES, STAGES
-from doseflow.domain.state import CityState
+from doseflow.domain.state import CityState, alarm_codes
 from doseflow.state.fridge_bands import degrees_outside_band, fridge_bands_celsius
 from doseflow.web.report_age import report_age_minutes
 from doseflow.web.site_sums import doses_on_hand, staff_by_role, worst_by_site
@@ -40,6 +40,11 @@ class FridgeRow:
     has_power: bool | None
     volume_used_litres: float | None
     volume_possible_litres: float | None
+    ambient_celsius: float | None
+    door_open: bool | None
+    door_open_minutes: float | None
+    holdover_hours: float | None
+    alarms: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,11 @@ def fridge_rows(state: CityState, rows: IntArray) -> list[FridgeRow]:
         [_known_bool(power) for power in fridges.power_on[rows].tolist()],
         fridges.volume_used_litres[rows].tolist(),
         fridges.volume_possible_litres[rows].tolist(),
+        fridges.ambient_celsius[rows].tolist(),
+        [_known_bool(is_open) for is_open in fridges.door_open[rows].tolist()],
+        fridges.door_open_minutes[rows].tolist(),
+        fridges.holdover_hours[rows].tolist(),
+        [alarm_codes(fridges.alarms[row]) for row in rows.tolist()],
     )
     return list(starmap(FridgeRow, zip(*columns, strict=True)))
 

@@ -34,7 +34,7 @@ from doseflow.domain.playbooks import Incidents
 from doseflow.domain.products import VaccineProduct
 from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.roles import ROLES, STAGES
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 from doseflow.units import datetime_from_epoch_minutes, epoch_minutes_from_datetime
 
 AS_OF = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)
@@ -118,6 +118,7 @@ def _fridges(num_sites: int) -> FridgeTable:
         power_on=np.ones(which.size),
         volume_used_litres=np.array([1.0, 0.2, 0.5])[which],
         volume_possible_litres=np.array([2.0, 1.0, 1.0])[which],
+        **unknown_of_loggers(which.size),
     )
 
 

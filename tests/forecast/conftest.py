@@ -16,7 +16,7 @@ from doseflow.domain.orders import Commitments
 from doseflow.domain.products import VaccineProduct
 from doseflow.domain.recent_periods import RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 
 AS_OF = datetime(2021, 6, 8, 8, 0, tzinfo=UTC)
 """A Tuesday, ten o'clock in Prague."""
@@ -72,7 +72,7 @@ def _empty_tables() -> dict[str, Any]:
     whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
     return {
         "staff": StaffTable(whole, whole, whole, real, whole, np.zeros((0, 4), dtype=bool), whole),
-        "fridges": FridgeTable(whole, (), real, real, real, real, real, real),
+        "fridges": FridgeTable(whole, (), *(real,) * 6, **unknown_of_loggers(0)),
         "lots": LotTable(whole, whole, whole, (), whole, whole, real, whole),
         "vans": VanTable(whole, real),
     }

@@ -19,7 +19,7 @@ from doseflow.domain.products import VaccineProduct
 from doseflow.domain.recent_periods import RECENT_PERIODS, RecentPeriods
 from doseflow.domain.report import BOOKING_BINS, PAST_WEEKS, Incident
 from doseflow.domain.roles import ROLE_TO_IDX, ROLES, Role
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 from doseflow.forecast.count_quantiles import count_quantiles
 from doseflow.units import epoch_minutes_from_datetime
 
@@ -158,7 +158,7 @@ def fridge_table(city: City, **columns: Any) -> FridgeTable:
     for name, of_row in columns.items():
         for row, value in of_row.items():
             filled[name][row] = value
-    return FridgeTable(site_idx=site_idx, fridge_id=ids, **filled)
+    return FridgeTable(site_idx=site_idx, fridge_id=ids, **filled, **unknown_of_loggers(len(ids)))
 
 
 def calm_state(city: City, **given: Any) -> CityState:

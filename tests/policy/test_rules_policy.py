@@ -13,7 +13,7 @@ from doseflow.domain.feature_classes import NUM_FEATURE_CLASSES
 from doseflow.domain.orders import Commitments
 from doseflow.domain.plan import Proposal
 from doseflow.domain.report import Incident
-from doseflow.domain.state import FridgeTable, VanTable
+from doseflow.domain.state import FridgeTable, VanTable, unknown_of_loggers
 from doseflow.feasible.referee import referee
 from doseflow.policy.rules_policy import RulesPolicy
 from doseflow.policy.static_roster import StaticRoster
@@ -41,7 +41,7 @@ def _unknown(num_sites):
         booked_people=np.full((num_sites, 8), np.nan),
         staff=staff_table([]),
         lots=lot_table([]),
-        fridges=FridgeTable(whole, (), real, real, real, real, real, real),
+        fridges=FridgeTable(whole, (), *(real,) * 6, **unknown_of_loggers(0)),
         vans=VanTable(site_idx=np.array([-1]), free_epoch_minutes=np.array([np.nan])),
         incidents=np.zeros((num_sites, len(Incident)), dtype=bool),
         valid_epoch_minutes=np.full((num_sites, NUM_FEATURE_CLASSES), np.nan),

@@ -19,7 +19,7 @@ from doseflow.domain.products import VaccineProduct
 from doseflow.domain.recent_periods import RECENT_PERIODS, RecentPeriods
 from doseflow.domain.report import ReceivedReport, SiteReport
 from doseflow.domain.roles import Role, Stage
-from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, StaffTable, VanTable, unknown_of_loggers
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WHY = d.Why("queue_shed", {"wait_minutes": 17.25, "people": 3, "stage": "vaccination"})
@@ -169,7 +169,14 @@ def _fridges(sites: int, rng: np.random.Generator) -> FridgeTable:
         power_on=np.where(rng.random(rows) < 0.1, np.nan, 1.0),
         volume_used_litres=rng.random(rows) * 60,
         volume_possible_litres=np.full(rows, 120.0),
+        **_of_loggers(rows, rng),
     )
+
+
+def _of_loggers(rows: int, rng: np.random.Generator) -> dict[str, object]:
+    codes = ("", None, "DOOR HEAT")
+    told = {name: np.where(rng.random(rows) < 0.3, np.nan, rng.random(rows)) for name in unknown_of_loggers(rows)}
+    return told | {"alarms": tuple(codes[row % 3] for row in range(rows))}
 
 
 def make_plan(decisions: tuple[d.Decision, ...], as_of: datetime = START, **changes: object) -> Plan:

@@ -104,7 +104,7 @@ def test_what_is_no_state_is_said_so(data: bytes) -> None:
 
 def test_a_state_of_a_version_with_other_fields_is_said_so() -> None:
     data = encode_state(make_state(CITY, START + timedelta(hours=1)))
-    with pytest.raises(ValueError, match="arrays/2"):
+    with pytest.raises(ValueError, match="arrays/3"):
         decode_state(data.replace(b'"weekday"', b'"weekdax"'), CITY)
 
 

@@ -51,7 +51,8 @@ def fridge_readings(axis: FridgeAxis, state: CityState, told: Told) -> FridgeRea
     row_of = {key: row for row, key in enumerate(keys)}
     row = np.array([row_of.get(key, -1) for key in axis.keys], dtype=np.int64)
     temperature = _at(table.temperature_celsius, row)
-    valid = state.valid_epoch_minutes[site_idx, FeatureClass.FRIDGES]
+    of_class, own = state.valid_epoch_minutes[site_idx, FeatureClass.FRIDGES], _at(table.temperature_epoch_minutes, row)
+    valid = np.where(np.isnan(own), of_class, own)
     return FridgeReadings(
         row=row,
         temperature_celsius=temperature,

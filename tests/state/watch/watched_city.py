@@ -11,7 +11,7 @@ from doseflow.domain.anomaly import Anomaly
 from doseflow.domain.city import City, Fridge, Site
 from doseflow.domain.feature_classes import FeatureClass
 from doseflow.domain.products import VaccineProduct
-from doseflow.domain.state import CityState, FridgeTable, LotTable
+from doseflow.domain.state import CityState, FridgeTable, LotTable, unknown_of_loggers
 from doseflow.state.unknown import unknown_state
 from doseflow.state.watch import WatchParams, WatchState, first_watch, watch
 
@@ -113,6 +113,7 @@ class Watched:
             np.ones(size),
             np.ones(size),
             np.ones(size),
+            **unknown_of_loggers(size),
         )
 
     def show(self, **values) -> tuple[Anomaly, ...]:
