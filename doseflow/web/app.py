@@ -16,6 +16,7 @@ from doseflow.web import (
     anomalies,
     commands,
     cycles,
+    day,
     drift,
     events,
     health,
@@ -33,10 +34,12 @@ from doseflow.web.error_responses import add_error_responses
 from doseflow.web.living import Living, WebParams
 from doseflow.web.openapi import openapi_document
 from doseflow.web.pages import add_pages
+from doseflow.web.room import add_room
 from doseflow.web.security_headers import SecurityHeaders
+from doseflow.web.told_forecasts import ToldForecasts
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
-ROUTERS = (health, metrics, reports, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
+ROUTERS = (health, metrics, reports, day, sites, anomalies, drift, cycles, plans, orders, events, commands, models)
 
 
 def create_app(
@@ -51,7 +54,8 @@ def create_app(
         Host names served, without ports; `*` serves every name and gives up the protection against DNS rebinding.
     """
     count = live.metrics
-    watch = CycleWatch(live, count)
+    told = ToldForecasts(live.city.num_sites)
+    watch = CycleWatch(live, count, told)
     app = FastAPI(
         title="doseflow",
         docs_url=None,
@@ -65,10 +69,11 @@ def create_app(
             Middleware(UnexpectedErrors),
         ],
     )
-    app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache())
+    app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache(), told)
     for module in ROUTERS:
         app.include_router(module.router)
     add_pages(app)
+    add_room(app)
     add_error_responses(app)
     app.openapi = partial(openapi_document, app)  # type: ignore[method-assign]
     return app

@@ -1,10 +1,12 @@
-"""GET /api/v1/sites: every site now; GET /api/v1/sites/{site_id}: one site in full."""
+"""GET /api/v1/sites: every site now, or at a moment of the past; GET /api/v1/sites/{site_id}: one site in full."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime
 
 from doseflow.domain.forecast import ArrivalForecast
 from doseflow.domain.state import CityState
@@ -12,7 +14,14 @@ from doseflow.errors import SiteUnknown
 from doseflow.live.live_city import LiveCity
 from doseflow.state.unknown import unknown_state
 from doseflow.web.anomaly_view import anomaly_rows
-from doseflow.web.error_responses import ERROR_TO_PROBLEM, STORE_UNAVAILABLE, documented
+from doseflow.web.error_responses import (
+    ERROR_TO_PROBLEM,
+    MALFORMED_REQUEST,
+    NO_CYCLE_THEN,
+    STORE_UNAVAILABLE,
+    Problem,
+    documented,
+)
 from doseflow.web.json_answer import JsonAnswer, json_bytes
 from doseflow.web.living import AskLiving, Living
 from doseflow.web.order_view import order_row
@@ -21,12 +30,22 @@ from doseflow.web.site_view import SitesAnswer, site_rows, sites_answer
 
 ORDERS_OF_SITE = 50
 REPORTS_OF_SITE = 5
+OLDEST_STATE = timedelta(hours=1)
+"""A state that is older than this says nothing of the moment asked for."""
 router = APIRouter(prefix="/api/v1", tags=["sites"])
 
 
-@router.get("/sites", responses={200: {"model": SitesAnswer}, **documented(STORE_UNAVAILABLE)})
-def get_sites(living: AskLiving) -> JsonAnswer:
-    """Every site at the city's own moment, with what troubles it."""
+@router.get(
+    "/sites",
+    responses={200: {"model": SitesAnswer}, **documented(NO_CYCLE_THEN, MALFORMED_REQUEST, STORE_UNAVAILABLE)},
+)
+def get_sites(
+    living: AskLiving,
+    at: Annotated[AwareDatetime | None, Query(description="A moment of the past; left out, now.")] = None,
+) -> JsonAnswer:
+    """Every site at the city's own moment, with what troubles it; or as the latest cycle before `at` knew it."""
+    if at is not None:
+        return JsonAnswer(_sites_then(living, at.astimezone(UTC)))
     return JsonAnswer(living.sites_cache.get(_moment_key(living), lambda: _sites_body(living)))
 
 
@@ -38,7 +57,7 @@ def get_site(site_id: str, living: AskLiving) -> JsonAnswer:
     """One site in full."""
     live = living.live
     require_site(live, site_id)
-    now, (state, forecast) = live.clock.now(), _known(live)
+    now, (state, forecast) = live.clock.now(), known_now(live)
     row = site_rows(state, forecast, now, living.params.trouble)[state.city.site_to_idx[site_id]]
     orders = [order_row(order) for order in live.plans.orders(site_id=site_id, limit=ORDERS_OF_SITE)]
     reports = live.reports.reports_of_site(site_id, REPORTS_OF_SITE)
@@ -59,15 +78,24 @@ def require_site(live: LiveCity, site_id: str) -> None:
         raise SiteUnknown("site_id", f"must be one of {sites}, got {site_id!r}")
 
 
+def _sites_then(living: Living, at: datetime) -> SitesAnswer:
+    live = living.live
+    ids = live.plans.cycle_ids_between(live.city, at - OLDEST_STATE, at + timedelta(seconds=1))
+    if not ids:
+        raise Problem(NO_CYCLE_THEN, f"at: must have a kept cycle in the hour before it, got {at.isoformat()}")
+    state, _ = live.plans.cycle_inputs(ids[-1])
+    return sites_answer(state, None, cycle_id=ids[-1], now=at, params=living.params.trouble)
+
+
 def _sites_body(living: Living) -> bytes:
     live = living.live
     cycle_id = None if live.latest is None else live.latest.cycle_id
-    state, forecast = _known(live)
+    state, forecast = known_now(live)
     answer = sites_answer(state, forecast, cycle_id=cycle_id, now=live.clock.now(), params=living.params.trouble)
     return json_bytes(answer)
 
 
-def _known(live: LiveCity) -> tuple[CityState, ArrivalForecast | None]:
+def known_now(live: LiveCity) -> tuple[CityState, ArrivalForecast | None]:
     """The state and forecast of the latest cycle; before the first one, where the store stands."""
     if live.latest is not None:
         return live.latest.state, live.latest.forecast
