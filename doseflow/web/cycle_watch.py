@@ -1,4 +1,4 @@
-"""Watches the feed: remembers the latest cycles and what they forecast, and counts receipts and the cycles that failed."""
+"""Watches the feed: remembers the latest cycles and their forecasts, and counts receipts and cycles that failed."""
 
 from __future__ import annotations
 

@@ -6,13 +6,13 @@ import contextlib
 import copy
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 from doseflow.bootstrap import OpenCity, open_city
 from doseflow.domain.cycle import Cycle
@@ -129,7 +129,17 @@ class Watched:
 def open_page(browser, stage) -> Iterator[Callable[..., Watched]]:
     contexts: list[BrowserContext] = []
 
-    def open_page(*, width: int = 1440, height: int = 900, locale: str = "en-GB", **options) -> Watched:
+    def open_page(
+        *,
+        width: int = 1440,
+        height: int = 900,
+        locale: str = "en-GB",
+        path: str = "/",
+        ready: str = '[data-part="link"][data-link="live"]',
+        route: Mapping[str, Callable[[bytes], bytes]] | None = None,
+        on_answer: Callable[[str, int], None] | None = None,
+        **options,
+    ) -> Watched:
         context = browser.new_context(viewport={"width": width, "height": height}, locale=locale, **options)
         context.set_default_timeout(20_000)
         contexts.append(context)
@@ -141,10 +151,19 @@ def open_page(browser, stage) -> Iterator[Callable[..., Watched]]:
             "console",
             lambda message: watched.complaints.append(message.text) if message.type in ("error", "warning") else None,
         )
-        page.goto(stage.url)
-        page.wait_for_selector('[data-part="link"][data-link="live"]')
+        for pattern, change in (route or {}).items():
+            page.route(pattern, partial(_answer_changed, change))
+        if on_answer is not None:
+            page.on("requestfinished", lambda request: on_answer(request.url, request.sizes()["responseBodySize"]))
+        page.goto(stage.url + path)
+        page.wait_for_selector(ready)
         return watched
 
     yield open_page
     for context in contexts:
         context.close()
+
+
+def _answer_changed(change: Callable[[bytes], bytes], route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, body=change(answer.body()))

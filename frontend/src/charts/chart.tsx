@@ -1,5 +1,7 @@
 // A chart with its words: who cannot see it reads `label`, and `table` holds the same figures.
+
 import { type ReactNode, useEffect, useRef } from "react";
+import { Scrolls } from "../frame/scrolls";
 import { useSay } from "../language/language";
 import { chartWords } from "./chart_words";
 import { type EChartsCoreOption, type EChartsType, init } from "./engine";
@@ -33,7 +35,7 @@ export function Chart({ option, label, className = "", table }: ChartProps) {
       {table && (
         <details>
           <summary>{say("chart.as_table")}</summary>
-          <div className="scrolls">{table()}</div>
+          <Scrolls label={label}>{table()}</Scrolls>
         </details>
       )}
     </figure>

@@ -1,7 +1,9 @@
 // The list: what troubles, which district, which name.
+
 import { useState } from "react";
 import type { SitesAnswer } from "../../api/types";
 import { Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { useFormat } from "../../language/format";
 import { useSay } from "../../language/language";
 import { DistrictTable } from "./district_table";
@@ -38,8 +40,7 @@ export function SiteListPanel({ city, onLight }: SiteListPanelProps) {
           {say("list.districts")}
         </button>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys (axe: scrollable-region-focusable). */}
-      <section className="scrolls" aria-label={say("list.sites")} tabIndex={0}>
+      <Scrolls label={say("list.sites")}>
         {byDistrict ? (
           <DistrictTable
             city={city}
@@ -52,7 +53,7 @@ export function SiteListPanel({ city, onLight }: SiteListPanelProps) {
         ) : (
           <SiteTable city={city} sites={found} onLight={onLight} />
         )}
-      </section>
+      </Scrolls>
     </Panel>
   );
 }

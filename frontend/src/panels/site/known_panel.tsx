@@ -1,6 +1,8 @@
 // Where each figure comes from, and of when it is; and what cannot well be true.
+
 import type { SiteDetail } from "../../api/types";
 import { Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { cityWords } from "../../language/city_words";
 import { useFormat } from "../../language/format";
 import { useLanguage, useSay } from "../../language/language";
@@ -13,7 +15,7 @@ export function KnownPanel({ detail }: { readonly detail: SiteDetail }) {
   return (
     <Panel title={say("known.title")}>
       <Anomalies detail={detail} />
-      <div className="scrolls">
+      <Scrolls label={say("known.title")}>
         <table>
           <thead>
             <tr>
@@ -32,7 +34,7 @@ export function KnownPanel({ detail }: { readonly detail: SiteDetail }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolls>
     </Panel>
   );
 }

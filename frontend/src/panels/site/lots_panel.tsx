@@ -1,6 +1,8 @@
 // Doses in the order in which they must be used: the first to expire stands first.
+
 import type { SiteDetail } from "../../api/types";
 import { Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { useFormat } from "../../language/format";
 import { useSay } from "../../language/language";
 import { siteWords } from "./site_words";
@@ -21,7 +23,7 @@ export function LotsPanel({ detail }: { readonly detail: SiteDetail }) {
   return (
     <Panel title={say("lots.title")}>
       {detail.lots.length === 0 && <p className="muted note">{say("nothing")}</p>}
-      <div className="scrolls">
+      <Scrolls label={say("lots.title")}>
         <table>
           <thead>
             <tr>
@@ -48,7 +50,7 @@ export function LotsPanel({ detail }: { readonly detail: SiteDetail }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolls>
     </Panel>
   );
 }

@@ -1,7 +1,9 @@
 // Orders that this site was given, the newest first, with what became of each.
+
 import { useCallback } from "react";
 import type { OrderRow, SiteDetail, SitesAnswer } from "../../api/types";
 import { Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { cityWords } from "../../language/city_words";
 import { useFormat } from "../../language/format";
 import { useLanguage, useSay } from "../../language/language";
@@ -22,7 +24,7 @@ export function OrdersPanel({ detail, city }: OrdersPanelProps) {
   return (
     <Panel title={say("orders.title")} className="wide">
       {detail.orders.length === 0 && <p className="muted note">{say("orders.none")}</p>}
-      <div className="scrolls">
+      <Scrolls label={say("orders.title")}>
         <table>
           <thead>
             <tr>
@@ -38,7 +40,7 @@ export function OrdersPanel({ detail, city }: OrdersPanelProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolls>
     </Panel>
   );
 }

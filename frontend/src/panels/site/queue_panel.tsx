@@ -1,6 +1,8 @@
 // The queue by stage: who waits, who serves, what is open; and how it grew over the day.
+
 import type { SiteDay, SiteDetail } from "../../api/types";
 import { Known, Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { cityWords } from "../../language/city_words";
 import { useFormat } from "../../language/format";
 import { useSay } from "../../language/language";
@@ -25,7 +27,7 @@ export function QueuePanel({ detail, day }: QueuePanelProps) {
   const say = useSay(siteWords);
   return (
     <Panel title={say("queue.title")}>
-      <div className="scrolls">
+      <Scrolls label={say("queue.title")}>
         <table>
           <thead>
             <tr>
@@ -41,7 +43,7 @@ export function QueuePanel({ detail, day }: QueuePanelProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolls>
       <Known kept={day}>{({ readings }) => <QueueChart readings={readings} />}</Known>
     </Panel>
   );

@@ -1,6 +1,8 @@
 // Staff on duty by role and end of shift; people are counted, never named.
+
 import type { SiteDetail } from "../../api/types";
 import { Panel } from "../../frame/panel";
+import { Scrolls } from "../../frame/scrolls";
 import { cityWords } from "../../language/city_words";
 import { useFormat } from "../../language/format";
 import { useSay } from "../../language/language";
@@ -13,7 +15,7 @@ export function StaffPanel({ detail }: { readonly detail: SiteDetail }) {
   return (
     <Panel title={say("staff.title")}>
       {detail.staff.length === 0 && <p className="muted note">{say("nothing")}</p>}
-      <div className="scrolls">
+      <Scrolls label={say("staff.title")}>
         <table>
           <thead>
             <tr>
@@ -34,7 +36,7 @@ export function StaffPanel({ detail }: { readonly detail: SiteDetail }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolls>
     </Panel>
   );
 }
