@@ -89,15 +89,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def stage(tmp_path, request) -> Iterator[Stage]:
-    """Asked for as `learned`, the city is planned by the learned policy and has a model store."""
+    """As `learned` the city is planned by the learned policy and has a model store; as `large` it has 200 sites."""
     sections: dict[str, Any] = {}
-    if getattr(request, "param", "") == "learned":
+    param = getattr(request, "param", "")
+    if param == "learned":
         sections["planner"], sections["breaker"] = "learned", {"deadline_milliseconds": 5000}
         sections["engines"] = {"deadline_milliseconds": 60_000}
         sections["models"] = {"folder": str(tmp_path / "models"), "allow_unsigned": True}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    city = copy.deepcopy(hostile_city())
+    city = copy.deepcopy(large_city() if param == "large" else hostile_city())
     clock = SimulatedClock(city.now)
     settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"), **sections)
     opened = open_city(settings, clock=clock, city=city.city)
@@ -105,6 +106,11 @@ def stage(tmp_path, request) -> Iterator[Stage]:
         stage = Stage(opened, city, clock, port, doors)
         stage.open_doors()
         yield stage
+
+
+@cache
+def large_city() -> SimulatedCity:
+    return SimulatedCity.from_name("synthetic:200", faults=NO_FAULTS)
 
 
 @cache

@@ -4,6 +4,8 @@ import type { SiteRow, SitesAnswer } from "../api/types";
 export const BANDS = ["crowded", "busy", "clear", "unknown", "closed"] as const;
 export type Band = (typeof BANDS)[number];
 
+const QUEUES = ["registration", "screening", "vaccination"] as const;
+
 // From this score on a trouble is grave: the site needs somebody now.
 export const GRAVE_SCORE = 60;
 
@@ -19,10 +21,10 @@ export function isOld(site: SiteRow, city: SitesAnswer): boolean {
 }
 
 // Of the three queues before the dose; null where none is known.
-export function waitingPeople(site: SiteRow): number | null {
-  const { registration, screening, vaccination } = site.waiting_people;
-  const known = [registration, screening, vaccination].filter((people) => people != null);
-  return known.length ? known.reduce((sum, people) => sum + people, 0) : null;
+export function waitingPeople({ waiting_people: waiting }: SiteRow): number | null {
+  let sum: number | null = null;
+  for (const stage of QUEUES) if (waiting[stage] != null) sum = (sum ?? 0) + waiting[stage];
+  return sum;
 }
 
 export function countBands(city: SitesAnswer): Record<Band, number> {

@@ -8,7 +8,7 @@ import { Labels } from "./labels";
 import { type Land, makeLand } from "./land";
 import { MapView } from "./map_view";
 import { type Place, type Point, placesKey, toPlane } from "./places";
-import { drawMarks, drawRing, type Mark, markRadius } from "./site_marks";
+import { drawMarks, drawRing, type Mark, markRadii } from "./site_marks";
 
 const LABELLED_SITES = 9;
 const LABELLED_NARROW = 4;
@@ -117,8 +117,9 @@ export class CityMap {
   #siteAt({ x, y }: Point): SiteRow | null {
     let nearest: SiteRow | null = null;
     let least = PICK_PIXELS ** 2;
+    const toScreen = this.view.projector();
     for (const [idx, place] of this.#places.entries()) {
-      const at = this.view.toScreen(place);
+      const at = toScreen(place);
       const squared = (at.x - x) ** 2 + (at.y - y) ** 2;
       if (squared < least) [least, nearest] = [squared, this.#city?.sites[idx] ?? null];
     }
@@ -150,13 +151,15 @@ export class CityMap {
   }
 
   #marks({ sites }: SitesAnswer): Mark[] {
-    return sites
-      .map((site, idx) => ({
-        ...this.view.toScreen(this.#places[idx] ?? { x: Number.NaN, y: Number.NaN }),
-        site,
-        radius: markRadius(site, sites.length, this.view),
-      }))
-      .filter((mark) => this.#isOnScreen(mark));
+    const toScreen = this.view.projector();
+    const radiusOf = markRadii(sites.length, this.view);
+    const marks: Mark[] = [];
+    for (const [idx, place] of this.#places.entries()) {
+      const site = sites[idx];
+      const { x, y } = toScreen(place);
+      if (site && this.#isOnScreen({ x, y })) marks.push({ x, y, site, radius: radiusOf(site) });
+    }
+    return marks;
   }
 
   #paintDistrictNames({ districts }: Land): void {

@@ -45,9 +45,14 @@ export class MapView {
     return Math.max(1, Math.min(across, down)) * this.zoom;
   }
 
-  toScreen({ x, y }: Point): Point {
-    const scale = this.scale;
-    return { x: (x - this.centreX) * scale + this.width / 2, y: (y - this.centreY) * scale + this.height / 2 };
+  toScreen(point: Point): Point {
+    return this.projector()(point);
+  }
+
+  // For many points of one view: its scale is worked out once.
+  projector(): (point: Point) => Point {
+    const { scale, centreX, centreY, width, height } = this;
+    return ({ x, y }) => ({ x: (x - centreX) * scale + width / 2, y: (y - centreY) * scale + height / 2 });
   }
 
   pan(dx: number, dy: number): void {

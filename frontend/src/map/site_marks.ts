@@ -6,17 +6,19 @@ import type { MapView } from "./map_view";
 import type { Point } from "./places";
 
 const CROWD_PEOPLE = 150;
+// Edges set apart marks that touch; so many small ones cost more time than they help.
+const MOST_EDGED = 600;
 
 export interface Mark extends Point {
   readonly site: SiteRow;
   readonly radius: number;
 }
 
-export function markRadius(site: SiteRow, numSites: number, view: MapView): number {
+// The radius of each site's mark: by how many wait there, and how much room a mark has.
+export function markRadii(numSites: number, view: MapView): (site: SiteRow) => number {
   const room = Math.sqrt((view.width * view.height) / Math.max(1, numSites));
-  const least = Math.min(4.6, Math.max(1.8, room * 0.09));
-  const crowd = Math.min(1, Math.sqrt((waitingPeople(site) ?? 0) / CROWD_PEOPLE));
-  return least * (1 + 0.9 * crowd) * Math.min(2, view.zoom ** 0.3);
+  const least = Math.min(4.6, Math.max(1.8, room * 0.09)) * Math.min(2, view.zoom ** 0.3);
+  return (site) => least * (1 + 0.9 * Math.min(1, Math.sqrt((waitingPeople(site) ?? 0) / CROWD_PEOPLE)));
 }
 
 export function drawMarks(ctx: CanvasRenderingContext2D, band: Band, marks: readonly Mark[], colours: Colours): void {
@@ -25,6 +27,7 @@ export function drawMarks(ctx: CanvasRenderingContext2D, band: Band, marks: read
   for (const mark of marks) addShape(ctx, band, mark);
   ctx.fillStyle = isHollow ? colours.land : colours[band];
   ctx.fill();
+  if (!isHollow && marks.length > MOST_EDGED) return;
   ctx.setLineDash(band === "unknown" ? [2, 2] : []);
   ctx.lineWidth = isHollow ? 1.6 : 1;
   ctx.strokeStyle = isHollow ? colours[band] : colours["mark-edge"];

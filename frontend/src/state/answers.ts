@@ -4,7 +4,7 @@ import { OFFLINE, type Problem, ProblemError } from "../api/problem";
 import { signedOut } from "./line";
 import type { EventName } from "./live_events";
 
-const LEAST_MILLISECONDS_BETWEEN = 400;
+const LEAST_MILLISECONDS_BETWEEN = 250;
 const FORGET_MILLISECONDS = 60_000;
 
 export interface Kept<T> {
