@@ -124,7 +124,8 @@ def fridge_days(state: CityState, site_idx: int, reports: Sequence[ReceivedRepor
     return [
         FridgeDay(
             fridges.fridge_id[row],
-            *bands[row].tolist(),
+            bands.item(row, 0),
+            bands.item(row, 1),
             fridges.excursion_minutes.item(row),
             _budget_minutes(state, rows[position : position + 1]),
             *_temperatures(fridges.fridge_id[row], reports),

@@ -4,18 +4,21 @@ import type { EChartsCoreOption } from "./engine";
 
 const LABEL_PIXELS = 11;
 
+interface Extent {
+  readonly min: number;
+  readonly max: number;
+}
+
 export interface AxisChoice {
   readonly times: readonly string[];
   // One label in so many points.
   readonly labelEvery: number;
   readonly unit?: string;
-  readonly fromZero?: boolean;
+  // What is seen at least; left out, from nought.
+  readonly range?: { readonly low: number; readonly high: number };
 }
 
-export function axes(
-  colours: Colours,
-  { times, labelEvery, unit = "", fromZero = true }: AxisChoice,
-): EChartsCoreOption {
+export function axes(colours: Colours, { times, labelEvery, unit = "", range }: AxisChoice): EChartsCoreOption {
   const label = { color: colours.muted, fontSize: LABEL_PIXELS };
   return {
     animation: false,
@@ -37,8 +40,9 @@ export function axes(
     },
     yAxis: {
       type: "value",
-      scale: !fromZero,
-      minInterval: fromZero ? 1 : undefined,
+      minInterval: 1,
+      min: range && ((shown: Extent) => Math.floor(Math.min(range.low, shown.min))),
+      max: range && ((shown: Extent) => Math.ceil(Math.max(range.high, shown.max))),
       axisLabel: { ...label, formatter: `{value}${unit}` },
       splitLine: { lineStyle: { color: colours.line } },
     },

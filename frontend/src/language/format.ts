@@ -30,7 +30,7 @@ export function formatIn(language: Language, timeZone: string): Format {
     value == null ? UNKNOWN : new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(value);
   const unit = (value: number, name: string): string =>
     new Intl.NumberFormat(locale, { style: "unit", unit: name, maximumFractionDigits: 0 }).format(value);
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always", style: "short" });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
   return {
     number,
     share: (value) => new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 }).format(value),

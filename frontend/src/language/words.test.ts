@@ -57,7 +57,7 @@ test("moments are told in the city's zone whatever the browser's is", () => {
 
 test("an age takes the largest unit that still says something", () => {
   const { ago } = formatIn("en", "UTC");
-  expect([ago(1), ago(119), ago(300), ago(4000)]).toEqual(["1 min ago", "119 min ago", "5 hr ago", "3 days ago"]);
+  expect([ago(0.2), ago(119), ago(300), ago(4000)]).toEqual(["this minute", "119 min ago", "5 hr ago", "3 days ago"]);
 });
 
 test("a word the service has and the screen has not is shown as it came", () => {

@@ -9,6 +9,7 @@ import { useColours } from "../../theme/colours";
 import { siteWords } from "./site_words";
 
 const READINGS_PER_HOUR = 12;
+const MARGIN_CELSIUS = 1;
 
 export function FridgeChart({ fridge }: { readonly fridge: FridgeDay }) {
   const say = useSay(siteWords);
@@ -27,7 +28,9 @@ export function FridgeChart({ fridge }: { readonly fridge: FridgeDay }) {
       itemStyle: { color: colours.ink },
       markArea: { silent: true, itemStyle: { color: colours.clear, opacity: 0.14 }, data: [band] },
     };
-    return { ...axes(colours, { times, labelEvery: READINGS_PER_HOUR, unit: "°", fromZero: false }), series };
+    // The band is always seen whole: how far a reading is from its edge is what matters.
+    const range = { low: fridge.low_celsius - MARGIN_CELSIUS, high: fridge.high_celsius + MARGIN_CELSIUS };
+    return { ...axes(colours, { times, labelEvery: READINGS_PER_HOUR, unit: "°", range }), series };
   }, [fridge, colours, clockTime]);
   const known = fridge.temperature_celsius.filter((celsius) => celsius !== null);
   const label = say("fridge.chart_label", {

@@ -29,12 +29,16 @@ export default function SitePage({ params }: PageProps) {
           <>
             <SiteHead detail={site} city={city} />
             {detail.problem && <ProblemNote problem={detail.problem} />}
-            <QueuePanel detail={site} day={day} />
-            <ArrivalsPanel detail={site} day={day} />
-            <FridgePanel detail={site} day={day} />
-            <LotsPanel detail={site} />
-            <StaffPanel detail={site} />
-            <KnownPanel detail={site} />
+            <div className="column">
+              <QueuePanel detail={site} day={day} />
+              <FridgePanel detail={site} day={day} />
+              <StaffPanel detail={site} />
+            </div>
+            <div className="column">
+              <ArrivalsPanel detail={site} day={day} />
+              <LotsPanel detail={site} />
+              <KnownPanel detail={site} />
+            </div>
             <OrdersPanel detail={site} city={city} />
             <ReportsPanel siteId={siteId} />
           </>
