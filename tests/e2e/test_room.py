@@ -255,7 +255,7 @@ def test_the_pictures_of_the_documents_are_drawn(stage, open_room, locale, size)
     page.wait_for_selector(".chart canvas")
     name = f"{locale[:2]}-{'phone' if size is PHONE else 'desktop'}.png"
     page.wait_for_timeout(500)  # the ground is drawn anew once the view is at rest
-    page.screenshot(path=IMAGES / f"room-now-{name}", full_page=True)
+    page.screenshot(path=IMAGES / f"room-now-{name}", full_page=size is DESKTOP)
     page.locator("table.sites a").first.click()
     page.wait_for_selector(".fridge .chart canvas")
     page.wait_for_timeout(500)
