@@ -100,10 +100,7 @@ def _run(node: Node, script: str, *arguments: str) -> str:
 
 
 def _env(node: Node) -> dict[str, str]:
-    return os.environ | {
-        "PATH": f"{node.node.parent}{os.pathsep}{os.environ.get('PATH', '')}",
-        "NODE_ENV": "production",
-    }
+    return os.environ | {"PATH": f"{node.node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
 def main() -> int:
