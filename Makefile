@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint typecheck layers unit bench format lock audit clean
+.PHONY: help setup demo test check lint typecheck layers unit bench format lock audit api pages pages-check clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,16 @@ lock: ## resolve requirements/*.in anew (needs uv; WHEELS=folder with torch's pr
 
 audit: $(VENV)/.dev ## known vulnerabilities in what is pinned
 	$(BIN)/pip-audit --require-hashes -r requirements/base.txt
+
+api: $(VENV)/.dev ## the API's description and the types that the pages take from it
+	$(BIN)/python tools/write_openapi.py frontend/src/api/openapi.json
+	cd frontend && npm ci && npm run api
+
+pages: $(VENV)/.dev ## build the pages of the room into the package (Node 20.19 or later, or its wheel)
+	$(BIN)/python tools/build_pages.py
+
+pages-check: ## types, style and unit tests of the pages (needs Node)
+	cd frontend && npm ci && npm run check
 
 clean: ## remove what was made here
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -20,6 +20,7 @@ from doseflow.web import (
     cold_chain,
     commands,
     cycles,
+    day,
     dead_letters,
     drift,
     events,
@@ -49,8 +50,10 @@ from doseflow.web.living import Living, WebParams
 from doseflow.web.openapi import openapi_document
 from doseflow.web.pages import add_pages
 from doseflow.web.permission_door import PermissionDoor
+from doseflow.web.room import add_room
 from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.sign_in import SignInDoor
+from doseflow.web.told_forecasts import ToldForecasts
 from doseflow.web.unexpected_errors import UnexpectedErrors
 
 ROUTERS = (
@@ -62,6 +65,7 @@ ROUTERS = (
     cold_chain,
     sources,
     uploads,
+    day,
     sites,
     anomalies,
     drift,
@@ -100,7 +104,8 @@ def create_app(
         Who knows callers; None lets everybody do everything.
     """
     count = live.metrics
-    watch = CycleWatch(live, count)
+    told = ToldForecasts(live.city.num_sites)
+    watch = CycleWatch(live, count, told)
     app = FastAPI(
         title="doseflow",
         openapi_url=None,
@@ -117,10 +122,11 @@ def create_app(
         ],
     )
     app.state.sign_in_door = None if signs_in is None else SignInDoor(signs_in, AwayNotes())
-    app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache())
+    app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache(), told)
     for module in ROUTERS:
         app.include_router(module.router)
     add_pages(app)
+    add_room(app)
     add_error_responses(app)
     app.openapi = partial(openapi_document, app)  # type: ignore[method-assign]
     return app

@@ -1,4 +1,4 @@
-"""Watches the feed: remembers the latest cycles, and counts receipts and the cycles that failed."""
+"""Watches the feed: remembers the latest cycles and their forecasts, and counts receipts and cycles that failed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from doseflow.live.event_feed import Event
 from doseflow.live.live_city import LiveCity
 from doseflow.telemetry.metrics import Metrics
 from doseflow.web.cycle_view import CycleAnswer, cycle_answer
+from doseflow.web.told_forecasts import ToldForecasts
 
 KEPT_CYCLES = 120
 
@@ -16,8 +17,9 @@ KEPT_CYCLES = 120
 class CycleWatch:
     """The latest cycles, newest first; each is kept once."""
 
-    def __init__(self, live: LiveCity, metrics: Metrics) -> None:
+    def __init__(self, live: LiveCity, metrics: Metrics, told: ToldForecasts) -> None:
         self._live = live
+        self._told = told
         self._metrics = metrics
         self._recent: deque[CycleAnswer] = deque(maxlen=KEPT_CYCLES)
 
@@ -44,4 +46,5 @@ class CycleWatch:
     def _take_cycle(self, cycle: Cycle) -> None:
         if self._recent and self._recent[0].cycle_id == cycle.cycle_id:
             return  # two cycles followed so fast that the first event already showed the second
+        self._told.take(cycle)
         self._recent.appendleft(cycle_answer(cycle))

@@ -86,6 +86,7 @@ REPORTS_REFUSED = ProblemKind(422, "refused-reports", "Some reports of the list 
 MALFORMED_RECEIPT = ProblemKind(422, "malformed-receipt", "The receipt is not well formed")
 MALFORMED_REQUEST = ProblemKind(422, "malformed-request", "The request is not well formed")
 NO_CYCLE_YET = ProblemKind(404, "no-cycle-yet", "No cycle has run yet")
+NO_CYCLE_THEN = ProblemKind(404, "no-cycle-then", "Nothing is kept of that moment")
 FOREIGN_HOST = ProblemKind(421, "foreign-host", "This host name is not served here")
 FOREIGN_ORIGIN = ProblemKind(403, "foreign-origin", "Another origin may not change anything here")
 NOT_SIGNED_IN = ProblemKind(401, "not-signed-in", "Say who you are")
@@ -103,6 +104,7 @@ OTHER_PROBLEMS: tuple[ProblemKind, ...] = (
     MALFORMED_RECEIPT,
     MALFORMED_REQUEST,
     NO_CYCLE_YET,
+    NO_CYCLE_THEN,
     FOREIGN_HOST,
     FOREIGN_ORIGIN,
     NOT_SIGNED_IN,

@@ -12,6 +12,7 @@ from doseflow.live.live_city import LiveCity
 from doseflow.telemetry.metrics import Metrics
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.cycle_watch import CycleWatch
+from doseflow.web.told_forecasts import ToldForecasts
 from doseflow.web.trouble import TroubleParams
 
 
@@ -44,6 +45,7 @@ class Living:
     watch: CycleWatch
     params: WebParams
     sites_cache: AnswerCache
+    told: ToldForecasts
 
 
 def _living(request: Request) -> Living:

@@ -6,13 +6,13 @@ import contextlib
 import copy
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 from doseflow.bootstrap import OpenCity, open_city
 from doseflow.domain.cycle import Cycle
@@ -89,15 +89,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def stage(tmp_path, request) -> Iterator[Stage]:
-    """Asked for as `learned`, the city is planned by the learned policy and has a model store."""
+    """As `learned` the city is planned by the learned policy and has a model store; as `large` it has 200 sites."""
     sections: dict[str, Any] = {}
-    if getattr(request, "param", "") == "learned":
+    param = getattr(request, "param", "")
+    if param == "learned":
         sections["planner"], sections["breaker"] = "learned", {"deadline_milliseconds": 5000}
         sections["engines"] = {"deadline_milliseconds": 60_000}
         sections["models"] = {"folder": str(tmp_path / "models"), "allow_unsigned": True}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    city = copy.deepcopy(hostile_city())
+    city = copy.deepcopy(large_city() if param == "large" else hostile_city())
     clock = SimulatedClock(city.now)
     settings = Settings(store=StoreSettings(url=f"sqlite:///{tmp_path / 'stage.sqlite'}"), **sections)
     opened = open_city(settings, clock=clock, city=city.city)
@@ -105,6 +106,11 @@ def stage(tmp_path, request) -> Iterator[Stage]:
         stage = Stage(opened, city, clock, port, doors)
         stage.open_doors()
         yield stage
+
+
+@cache
+def large_city() -> SimulatedCity:
+    return SimulatedCity.from_name("synthetic:200", faults=NO_FAULTS)
 
 
 @cache
@@ -129,7 +135,17 @@ class Watched:
 def open_page(browser, stage) -> Iterator[Callable[..., Watched]]:
     contexts: list[BrowserContext] = []
 
-    def open_page(*, width: int = 1440, height: int = 900, locale: str = "en-GB", **options) -> Watched:
+    def open_page(
+        *,
+        width: int = 1440,
+        height: int = 900,
+        locale: str = "en-GB",
+        path: str = "/",
+        ready: str = '[data-part="link"][data-link="live"]',
+        route: Mapping[str, Callable[[bytes], bytes]] | None = None,
+        on_answer: Callable[[str, int], None] | None = None,
+        **options,
+    ) -> Watched:
         context = browser.new_context(viewport={"width": width, "height": height}, locale=locale, **options)
         context.set_default_timeout(20_000)
         contexts.append(context)
@@ -141,10 +157,19 @@ def open_page(browser, stage) -> Iterator[Callable[..., Watched]]:
             "console",
             lambda message: watched.complaints.append(message.text) if message.type in ("error", "warning") else None,
         )
-        page.goto(stage.url)
-        page.wait_for_selector('[data-part="link"][data-link="live"]')
+        for pattern, change in (route or {}).items():
+            page.route(pattern, partial(_answer_changed, change))
+        if on_answer is not None:
+            page.on("requestfinished", lambda request: on_answer(request.url, request.sizes()["responseBodySize"]))
+        page.goto(stage.url + path)
+        page.wait_for_selector(ready)
         return watched
 
     yield open_page
     for context in contexts:
         context.close()
+
+
+def _answer_changed(change: Callable[[bytes], bytes], route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, body=change(answer.body()))

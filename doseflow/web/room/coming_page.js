@@ -1,0 +1,1 @@
+import{o as e,t}from"./tokens.js";import{t as n}from"./react.js";var r=n();function i({title:n}){let i=e(t);return(0,r.jsxs)(`div`,{className:`panel coming`,children:[(0,r.jsx)(`h1`,{children:i(n)}),(0,r.jsx)(`p`,{children:i(`page.coming`)}),(0,r.jsx)(`a`,{href:`/`,children:i(`page.earlier`)})]})}export{i as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./coming_page.js";import{t}from"./react.js";var n=t();function r(){return(0,n.jsx)(e,{title:`page.shift`})}export{r as default};

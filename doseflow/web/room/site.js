@@ -1,0 +1,1 @@
+import{n as e,r as t,t as n}from"./react.js";import{o as r,t as i}from"./tokens.js";var a=t(),o=e(),s=n();function c(){let e=r(i);return(0,s.jsxs)(`main`,{children:[(0,s.jsx)(`h1`,{children:e(`page.site`)}),(0,s.jsx)(`p`,{children:e(`page.coming`)})]})}var l=document.getElementById(`site`);l&&(0,o.createRoot)(l).render((0,s.jsx)(a.StrictMode,{children:(0,s.jsx)(c,{})}));

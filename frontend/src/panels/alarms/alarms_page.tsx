@@ -1,0 +1,5 @@
+import { ComingPage } from "../coming/coming_page";
+
+export default function AlarmsPage() {
+  return <ComingPage title="page.alarms" />;
+}
