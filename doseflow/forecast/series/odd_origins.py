@@ -30,9 +30,10 @@ def odd_origins(members: FloatArray, came: FloatArray) -> BoolArray:
     known = np.isfinite(loss)
     missed = np.where(known, loss, 0.0).sum(axis=(0, 2))
     volume = np.where(known, np.abs(came), 0.0).sum(axis=(0, 2))
-    # An origin at which nothing came has no share to compare, and no great loss either.
-    share = np.where(volume > 0, missed / np.maximum(volume, 1e-12), np.nan)
-    if not np.isfinite(share).any():
-        return np.zeros(len(share), dtype=bool)
-    odd: BoolArray = share > ODD_LOSS * np.nanmedian(share)
+    # Where nothing came, all that was told is missed: a day that was closed is the oddest of all.
+    share = missed / np.maximum(volume, 1e-12)
+    tried = known.any(axis=(0, 2))
+    if not tried.any():
+        return tried
+    odd: BoolArray = tried & (share > ODD_LOSS * np.median(share[tried]))
     return odd

@@ -44,12 +44,18 @@ def test_a_larger_day_that_is_missed_by_the_same_share_is_not_odd():
     assert not odd_origins(told, came).any()
 
 
-def test_unknown_values_and_days_without_anybody_are_not_odd():
-    came = np.full((2, ORIGINS, STEPS), 110.0)
-    came[0, 0] = np.nan
-    came[:, 1] = 0.0
-    told = told_at(100.0, 2)
+def test_a_closed_day_is_odd_where_people_were_told_and_not_where_nobody_was():
+    came = np.full((1, ORIGINS, STEPS), 110.0)
+    came[:, :2] = 0.0
+    told = told_at(100.0)
     told[:, :, 1] = 0.0
+    assert odd_origins(told, came).tolist() == [True, False, False, False]
+
+
+def test_unknown_values_are_not_odd():
+    came = np.full((2, ORIGINS, STEPS), 110.0)
+    came[0, 0] = came[:, 1] = np.nan
+    told = told_at(100.0, 2)
     assert not odd_origins(told, came).any()
     assert not odd_origins(told, np.full_like(came, np.nan)).any()
 
@@ -72,7 +78,7 @@ def weight_of_the_better_member(with_holiday):
     The ridge forecast, which sees no more than the history, stands beside it. On a holiday, when a tenth comes, the
     member tells eight times what is usual: the ridge is the better one there alone.
     """
-    mean = mean_of(1, 24 * 42)
+    mean = 10 * mean_of(1, 24 * 42)
     values = counts_of(mean)
     if with_holiday:
         values[:, -24:] = np.round(0.1 * mean[:, -24:])
@@ -82,7 +88,7 @@ def weight_of_the_better_member(with_holiday):
     for origin in [*_origins(table, 24), table.num_steps]:
         ahead = mean[:, origin : origin + 24] if origin < table.num_steps else mean[:, -24:]
         usual = 8.0 if with_holiday and origin == table.num_steps - 24 else 1.0
-        told[origin] = np.repeat(usual * ahead[..., None], 5, axis=-1) + np.arange(-2, 3)
+        told[origin] = usual * ahead[..., None] * np.array([0.75, 0.87, 1.0, 1.12, 1.26])
     forecaster._sized = lambda of: of
     forecaster._asked = lambda others, of, horizon: [one.forecast(of, horizon) for one in others]
     forecaster._made = lambda _fits: [AlmostRight(told)]
@@ -92,7 +98,7 @@ def weight_of_the_better_member(with_holiday):
 
 def test_a_holiday_at_the_end_of_the_history_takes_no_weight_from_the_member_that_is_right_on_other_days():
     usual = weight_of_the_better_member(with_holiday=False)
-    assert usual > 0.3
+    assert usual > 0.5
     assert weight_of_the_better_member(with_holiday=True) > 0.8 * usual
 
 
