@@ -32,7 +32,7 @@ def odd_origins(members: FloatArray, came: FloatArray) -> BoolArray:
     volume = np.where(known, np.abs(came), 0.0).sum(axis=(0, 2))
     # Where nothing came, all that was told is missed: a day that was closed is the oddest of all.
     share = missed / np.maximum(volume, 1e-12)
-    tried = known.any(axis=(0, 2))
+    tried: BoolArray = known.any(axis=(0, 2))
     if not tried.any():
         return tried
     odd: BoolArray = tried & (share > ODD_LOSS * np.median(share[tried]))
