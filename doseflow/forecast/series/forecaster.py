@@ -16,6 +16,7 @@ from doseflow.domain.series_table import SeriesTable
 from doseflow.forecast.series.blend import Blend, fit_blend
 from doseflow.forecast.series.mean_member import MeanMember
 from doseflow.forecast.series.mean_trees import MeanTrees
+from doseflow.forecast.series.odd_origins import odd_origins
 from doseflow.forecast.series.params import SeriesForecastParams
 from doseflow.forecast.series.plain.historical_average import HistoricalAverage
 from doseflow.forecast.series.plain.member import SeriesMember
@@ -27,6 +28,8 @@ from doseflow.units import MINUTES_PER_DAY
 
 BACK_TESTS = 4
 """Past origins that the blend is learnt on, as far as the history has them."""
+MOST_BACK_TESTS, ENOUGH_CELLS = 10, 240
+"""Of few series more are tried, until so many values are forecast: one series and four origins choose by chance."""
 REFIT_GROWTH = 0.05
 """Share by which a history grows in the back-test until members are fitted anew, about as fresh as they serve."""
 TREE_FITS = 2
@@ -71,7 +74,8 @@ class SeriesForecaster:
         # Trees and plain members have sizes of their own for what is small, so they see every table at one size.
         self._unit = float(np.nanmean(table.values)) / PLAIN_MEAN or 1.0
         members_told, what_came = self._tried(table, horizon, origins, advance)
-        known = np.isfinite(what_came) & np.isfinite(members_told).all(axis=(0, 3))
+        known = np.isfinite(what_came) & np.isfinite(members_told).all(axis=(0, 4))
+        known &= ~odd_origins(members_told, what_came)[None, :, None]
         if known.sum() < LEAST_CELLS:
             return
         self._blend = fit_blend(members_told[:, known], what_came[known], np.random.default_rng(self._params.seed))
@@ -83,7 +87,7 @@ class SeriesForecaster:
     def _tried(
         self, table: SeriesTable, horizon: int, origins: list[int], advance: Callable[[float], None]
     ) -> tuple[FloatArray, FloatArray]:
-        """What the members told at past origins, (M, S, O N, Q), and what came, (S, O N)."""
+        """What the members told at past origins, (M, S, O, N, Q), and what came, (S, O, N)."""
         others = self._made(1)
         told, came = [], []
         fitted_at = 0
@@ -97,7 +101,7 @@ class SeriesForecaster:
             told.append(np.stack([ridge_forecast(past, horizon, self._params), *plain]))
             came.append(table.values[:, origin : origin + horizon])
             advance(number / (len(origins) + 1))
-        return np.concatenate(told, axis=2), np.concatenate(came, axis=1)
+        return np.stack(told, axis=2), np.stack(came, axis=1)
 
     def forecast(
         self,
@@ -230,16 +234,17 @@ def _origins(table: SeriesTable, horizon: int) -> list[int]:
     time has its nights unknown, and would be tried on nothing.
     """
     end = table.num_steps
+    at_most = int(np.clip(-(-ENOUGH_CELLS // (table.num_series * horizon)), BACK_TESTS, MOST_BACK_TESTS))
     cycle = find_seasons(table.values, table.starts_at, table.step_minutes).cycle_steps
     stride = max(cycle, -(-horizon // 2))
     least = max(LEAST_SHARE_BEFORE * end, 2 * horizon)
     until = np.concatenate([[0], np.isfinite(table.values).sum(axis=0).cumsum()])
     choices = []
     for earlier in range(0, stride, max(1, -(-horizon // 2))):
-        tried = np.arange(end - horizon - earlier, least, -stride, dtype=np.int64)[: BACK_TESTS * LOOKED_AT]
+        tried = np.arange(end - horizon - earlier, least, -stride, dtype=np.int64)[: at_most * LOOKED_AT]
         known = until[tried + horizon] - until[tried]
         # Days on which nothing is known, such as Sundays, are passed over.
-        kept = np.flatnonzero(known >= ENOUGH_KNOWN * known.max(initial=0))[:BACK_TESTS]
+        kept = np.flatnonzero(known >= ENOUGH_KNOWN * known.max(initial=0))[:at_most]
         choices.append((int(known[kept].sum()), sorted(tried[kept].tolist())))
     most = max(known for known, _ in choices)
     return next(origins for known, origins in choices if known >= ENOUGH_KNOWN * most)

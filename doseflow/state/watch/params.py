@@ -19,7 +19,7 @@ class WatchParams:
     Parameters
     ----------
     false_alarms_per_site_day
-        What all tests of a site together may give on a day of true readings. The room is shared out evenly.
+        What all tests by probability of a site together may give on a day of true readings, shared out evenly.
     least_dispersion_arrivals, least_dispersion_doses
         Variance over mean of a count of one period. Independent comers have 1; booked ones less. Services of
         coefficient of variation c have c squared in the long run (D. R. Cox, Renewal Theory, 1962, section 3.3); c is

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from doseflow.domain.series_table import SeriesTable
-from doseflow.forecast.series.forecaster import BACK_TESTS, _origins
+from doseflow.forecast.series.forecaster import MOST_BACK_TESTS, _origins
 
 HOURS, DAYS, HORIZON = 24, 28, 6
 
@@ -25,10 +25,12 @@ def test_a_table_that_ends_in_the_unknown_night_is_tried_where_something_is_know
     values, hour = counts(), np.arange(DAYS * HOURS) % HOURS
     values[:, (hour < 8) | (hour >= 18)] = np.nan
     origins = _origins(hourly(values), HORIZON)
-    assert len(origins) == BACK_TESTS
+    assert len(origins) == MOST_BACK_TESTS
     assert all(np.isfinite(values[:, origin : origin + HORIZON]).mean() >= 0.5 for origin in origins)
 
 
 def test_a_table_without_gaps_is_tried_at_the_time_of_day_at_which_the_forecast_starts():
     end = DAYS * HOURS
-    assert _origins(hourly(counts()), HORIZON) == [end - HORIZON - HOURS * back for back in (3, 2, 1, 0)]
+    assert (
+        _origins(hourly(counts()), HORIZON) == [end - HORIZON - HOURS * back for back in range(MOST_BACK_TESTS)][::-1]
+    )
