@@ -26,6 +26,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/appointments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Appointments
+         * @description What other systems have told of appointments.
+         */
+        get: operations["get_appointments_api_v1_appointments_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Audit
+         * @description Who did what; filters hold together, `after_no` pages.
+         */
+        get: operations["get_audit_api_v1_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cold-chain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Cold Chain
+         * @description Take a transmission, as JSON or as JSON packed by gzip, of at most 1 MB.
+         *
+         *     2xx means that the receiver has taken responsibility. Sending it again does no harm. `logger` names the logger of
+         *     records that do not name one.
+         */
+        post: operations["post_cold_chain_api_v1_cold_chain_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/commands/{command}": {
         parameters: {
             query?: never;
@@ -110,6 +173,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Dead Letters
+         * @description What could not be told and is tried no more, the oldest first.
+         */
+        get: operations["get_dead_letters_api_v1_dead_letters_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/{entry_id}/{deed}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Letter Deed
+         * @description Try a dead letter again, or take it off the list; the audit log says who did it and why.
+         */
+        post: operations["post_letter_deed_api_v1_dead_letters__entry_id___deed__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/drift": {
         parameters: {
             query?: never;
@@ -142,13 +245,146 @@ export interface paths {
         };
         /**
          * Get Events
-         * @description Events: `cycle_completed`, `cycle_failed`, `reports_received`, `receipt_recorded`, `site_commanded`.
+         * @description Events: `cycle_completed`, `cycle_failed`, `reports_received`, `receipt_recorded`, `site_commanded`,
+         *     `order_decided`, `handover_given`, `playbook_started`, `playbook_ended`.
          *
          *     The first event is `connected`: from then on nothing is missed, so a screen reads everything once when it comes.
          *     Nothing is replayed after a gap. A comment every 15 seconds keeps the line open; the stream ends when the service
-         *     stops.
+         *     stops, and before the next event once the caller has signed out or their key was revoked. Events of a site are
+         *     told to those alone who may see it.
          */
         get: operations["get_events_api_v1_events_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fhir/Appointment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Appointment
+         * @description Take one Appointment, or a Bundle of them (batch, transaction or collection).
+         *
+         *     2xx means that the receiver has taken responsibility. Of a batch the good entries are taken all the same; a
+         *     transaction is taken whole or not at all.
+         */
+        post: operations["post_appointment_api_v1_fhir_Appointment_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fhir/Task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Pushed Task
+         * @description Take a Task as the receipt of its order. The answer is the Task, or an OperationOutcome.
+         *
+         *     A Task that comes late or again is taken and moves nothing: 200, since its sender need not send it any more.
+         */
+        post: operations["take_pushed_task_api_v1_fhir_Task_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fhir/Task/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Take Pushed Task
+         * @description Take a Task as the receipt of its order. The answer is the Task, or an OperationOutcome.
+         *
+         *     A Task that comes late or again is taken and moves nothing: 200, since its sender need not send it any more.
+         */
+        put: operations["take_pushed_task_api_v1_fhir_Task__task_id__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/handover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Handovers
+         * @description The latest hand-overs, and what is open now.
+         */
+        get: operations["get_handovers_api_v1_handover_get"];
+        put?: never;
+        /**
+         * Post Handover
+         * @description Give the watch; the answer lists what is open.
+         */
+        post: operations["post_handover_api_v1_handover_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/handover/{handover_id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Confirm
+         * @description Take the watch.
+         */
+        post: operations["post_confirm_api_v1_handover__handover_id__confirm_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Me
+         * @description Who asks, for which sites, and what they may do.
+         */
+        get: operations["get_me_api_v1_me_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -217,6 +453,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/orders/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Decide
+         * @description Approve, reject, withdraw or undo many orders at once, or none of them where all must go.
+         */
+        post: operations["post_decide_api_v1_orders_decide_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orders/{order_id}": {
         parameters: {
             query?: never;
@@ -231,6 +487,68 @@ export interface paths {
         get: operations["get_order_api_v1_orders__order_id__get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Approve
+         * @description Let a waiting order go out; it can be undone until it does.
+         */
+        post: operations["post_approve_api_v1_orders__order_id__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Override
+         * @description Order it in another quantity, which the referee allows; the answer is the new order in its place.
+         *
+         *     Every plan keeps it in just this quantity while it is open.
+         */
+        post: operations["post_override_api_v1_orders__order_id__override_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Pin
+         * @description Keep the order's decision in every plan as long as an order for it is open.
+         */
+        post: operations["post_pin_api_v1_orders__order_id__pin_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -259,6 +577,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/orders/{order_id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Reject
+         * @description Stop a waiting order; it binds like a refusal: within the hour it is not asked for again.
+         */
+        post: operations["post_reject_api_v1_orders__order_id__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Undo
+         * @description Take back the answer given last, as long as nobody was told: the order waits again.
+         */
+        post: operations["post_undo_api_v1_orders__order_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Unpin
+         * @description Leave the order's decision to the plans again, however it was pinned.
+         */
+        post: operations["post_unpin_api_v1_orders__order_id__unpin_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/orders/{order_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Withdraw
+         * @description Take an order back that no site has promised; the next plan may ask for it again.
+         */
+        post: operations["post_withdraw_api_v1_orders__order_id__withdraw_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plans/{plan_id}": {
         parameters: {
             query?: never;
@@ -273,6 +671,70 @@ export interface paths {
         get: operations["get_plan_api_v1_plans__plan_id__get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Playbooks
+         * @description What runs, what ran, and what readings suggest.
+         */
+        get: operations["get_playbooks_api_v1_playbooks_get"];
+        put?: never;
+        /**
+         * Post Playbook
+         * @description Start a playbook; it binds every plan until it is ended.
+         */
+        post: operations["post_playbook_api_v1_playbooks_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{playbook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Playbook
+         * @description A playbook with what is known now: what lies where, how long it is good, where it fits, what to order.
+         */
+        get: operations["get_playbook_api_v1_playbooks__playbook_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{playbook_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post End
+         * @description End a playbook; one that has ended stays as it is.
+         */
+        post: operations["post_end_api_v1_playbooks__playbook_id__end_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -322,6 +784,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schemas/report/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Report Schema
+         * @description JSON Schema of the site report in one of the accepted versions.
+         */
+        get: operations["get_report_schema_api_v1_schemas_report__version__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Ways
+         * @description How one can sign in here.
+         */
+        get: operations["get_ways_api_v1_sign_in_get"];
+        put?: never;
+        /**
+         * Post Sign In
+         * @description Sign in by a name and a password; the session's cookie comes with the answer.
+         */
+        post: operations["post_sign_in_api_v1_sign_in_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Sign Out
+         * @description End this session; a key or a certificate has none, and nothing happens.
+         */
+        post: operations["post_sign_out_api_v1_sign_out_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sites": {
         parameters: {
             query?: never;
@@ -332,6 +858,8 @@ export interface paths {
         /**
          * Get Sites
          * @description Every site at the city's own moment, with what troubles it; or as the latest cycle before `at` knew it.
+         *
+         *     Of a caller with sites of their own, those.
          */
         get: operations["get_sites_api_v1_sites_get"];
         put?: never;
@@ -394,6 +922,88 @@ export interface paths {
          * @description The latest reports of a site as they were received.
          */
         get: operations["get_site_reports_api_v1_sites__site_id__reports_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sources
+         * @description Outside sources, with the codes that nobody knows and the ids that no table maps: for whoever connects them.
+         */
+        get: operations["get_sources_api_v1_sources_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Upload
+         * @description Take a table, CSV or XLSX, as the body itself or as the file of a form.
+         *
+         *     Good rows are taken although others are bad; `name` tells uploads apart.
+         */
+        post: operations["post_upload_api_v1_uploads_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/template.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Csv Template
+         * @description The table to fill in.
+         */
+        get: operations["get_csv_template_api_v1_uploads_template_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/template.xlsx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Xlsx Template
+         * @description The table to fill in, as an Excel file.
+         */
+        get: operations["get_xlsx_template_api_v1_uploads_template_xlsx_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -597,6 +1207,49 @@ export interface components {
             text_zh: string;
         };
         /**
+         * Answering
+         * @description Why, and the client's name of this press.
+         */
+        Answering: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             * @default
+             */
+            reason: string;
+        };
+        /**
+         * AppointmentsAnswer
+         * @description What the book says now; everything is empty where no door for appointments is on.
+         */
+        AppointmentsAnswer: {
+            /** Doses */
+            doses: components["schemas"]["DosesRow"][];
+            /** From At */
+            from_at: string | null;
+            /** Is On */
+            is_on: boolean;
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+            /** Sites */
+            sites: components["schemas"]["SiteBookings"][];
+            /** Slots */
+            slots: components["schemas"]["SiteSlots"][];
+            /** Sources */
+            sources: components["schemas"]["SourceHeard"][];
+            /** Unplaced */
+            unplaced: components["schemas"]["UnplacedRow"][];
+        };
+        /**
          * ArrivalsOfDay
          * @description By period of five minutes from `starts_at` on: who came, how many sites told it, and the forecast.
          *
@@ -620,6 +1273,74 @@ export interface components {
              * Format: date-time
              */
             starts_at: string;
+        };
+        /**
+         * AuditAnswer
+         * @description Entries that fit, oldest first.
+         *
+         *     `next_after_no` goes on where this answer ends, None at the end of the log; `head` is the last entry's number and
+         *     digest: who keeps it elsewhere sees later when entries are missing.
+         */
+        AuditAnswer: {
+            /** Entries */
+            entries: components["schemas"]["AuditRow"][];
+            /** Head */
+            head: string;
+            /** Next After No */
+            next_after_no: number | null;
+        };
+        /**
+         * AuditRow
+         * @description An entry with its place in the chain.
+         */
+        AuditRow: {
+            /** Action */
+            action: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By */
+            by: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+            /** Digest */
+            digest: string;
+            /** Entry No */
+            entry_no: number;
+            /** Reason */
+            reason: string;
+            /** Subject */
+            subject: string;
+        };
+        /**
+         * Briefing
+         * @description Of a playbook; parts that its kind does not have are empty.
+         */
+        Briefing: {
+            /**
+             * Lots
+             * @default []
+             */
+            lots: components["schemas"]["LotPlace"][];
+            /**
+             * Neighbours
+             * @default []
+             */
+            neighbours: components["schemas"]["Neighbour"][];
+            /**
+             * On Its Way
+             * @default []
+             */
+            on_its_way: components["schemas"]["LotOnItsWay"][];
+            rescue?: components["schemas"]["Rescue"] | null;
+            /** Text En */
+            text_en: string;
+            /** Text Zh */
+            text_zh: string;
         };
         /**
          * ByStage
@@ -664,6 +1385,23 @@ export interface components {
             timezone: string;
         };
         /**
+         * ColdChainAnswer
+         * @description The receiver has taken responsibility for the transmission.
+         *
+         *     `taken` counts moments that are new, `repeated` those known before; `unmapped` names loggers that hang in no fridge
+         *     of the table: their points are kept, and no report is made of them.
+         */
+        ColdChainAnswer: {
+            /** Refused */
+            refused: components["schemas"]["RefusedRecordRow"][];
+            /** Repeated */
+            repeated: number;
+            /** Taken */
+            taken: number;
+            /** Unmapped */
+            unmapped: string[];
+        };
+        /**
          * Command
          * @description What can be commanded of a site.
          *
@@ -690,8 +1428,36 @@ export interface components {
          * @description The site that is meant.
          */
         CommandedSite: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             */
+            reason: string;
             /** Site Id */
             site_id: string;
+        };
+        /**
+         * Commanding
+         * @description A reason, which must be given, and the client's name of this press.
+         */
+        Commanding: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             */
+            reason: string;
         };
         /**
          * CycleAnswer
@@ -798,6 +1564,20 @@ export interface components {
             /** Van Id */
             van_id: string;
             why: components["schemas"]["Why"];
+        };
+        /**
+         * DosesRow
+         * @description Doses that messages said were given at a site on a day; never mixed with the site's own count.
+         */
+        DosesRow: {
+            /** Doses */
+            doses: number;
+            /** Given On */
+            given_on: string;
+            /** Site Id */
+            site_id: string;
+            /** Source */
+            source: string;
         };
         /**
          * DriftAnswer
@@ -910,12 +1690,25 @@ export interface components {
         /**
          * FridgeReading
          * @description Classes 15 and 16: one fridge. `excursion_minutes` is the time its content has spent outside its band so far.
+         *
+         *     Since version 2: `door_open_minutes` of the period that ends at `valid_at`; `holdover_hours` for which the content
+         *     would keep its band without power; `alarms` that stand, as the equipment writes them, an empty list for none.
          */
         FridgeReading: {
+            /** Alarms */
+            alarms?: string[] | null;
+            /** Ambient Celsius */
+            ambient_celsius?: number | null;
+            /** Door Open */
+            door_open?: boolean | null;
+            /** Door Open Minutes */
+            door_open_minutes?: number | null;
             /** Excursion Minutes */
             excursion_minutes?: number | null;
             /** Fridge Id */
             fridge_id: string;
+            /** Holdover Hours */
+            holdover_hours?: number | null;
             power?: components["schemas"]["Power"] | null;
             /** Set Point Celsius */
             set_point_celsius?: number | null;
@@ -931,8 +1724,16 @@ export interface components {
          * @description A fridge; `degrees_outside` is above 0 when too warm, below 0 when too cold.
          */
         FridgeRow: {
+            /** Alarms */
+            alarms: string[] | null;
+            /** Ambient Celsius */
+            ambient_celsius: number | null;
             /** Degrees Outside */
             degrees_outside: number | null;
+            /** Door Open */
+            door_open: boolean | null;
+            /** Door Open Minutes */
+            door_open_minutes: number | null;
             /** Excursion Minutes */
             excursion_minutes: number | null;
             /** Fridge Id */
@@ -941,6 +1742,8 @@ export interface components {
             has_power: boolean | null;
             /** High Celsius */
             high_celsius: number;
+            /** Holdover Hours */
+            holdover_hours: number | null;
             /** Low Celsius */
             low_celsius: number;
             /** Set Point Celsius */
@@ -952,10 +1755,79 @@ export interface components {
             /** Volume Used Litres */
             volume_used_litres: number | null;
         };
+        /**
+         * Giving
+         * @description Who gives the watch to whom, and what the next one should know.
+         */
+        Giving: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /** From */
+            from: string;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /** To */
+            to: string;
+        };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
+        };
+        /**
+         * Handover
+         * @description One officer gives the watch to the next.
+         *
+         *     `open_items` is what was open then, as plain JSON values; it is in the next one's hands from `confirmed_at` on.
+         */
+        Handover: {
+            /** Confirmed At */
+            confirmed_at?: string | null;
+            /** Confirmed By */
+            confirmed_by?: string | null;
+            /** From Officer */
+            from_officer: string;
+            /**
+             * Given At
+             * Format: date-time
+             */
+            given_at: string;
+            /** Given By */
+            given_by: string;
+            /** Handover Id */
+            handover_id: number;
+            /** Note */
+            note: string;
+            /** Open Items */
+            open_items: {
+                [key: string]: unknown;
+            };
+            /** To Officer */
+            to_officer: string;
+        };
+        /**
+         * HandoversAnswer
+         * @description The latest first, and what is open now.
+         */
+        HandoversAnswer: {
+            /** Handovers */
+            handovers: components["schemas"]["Handover"][];
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+            /** Open Items */
+            open_items: {
+                [key: string]: unknown;
+            };
         };
         /**
          * HealthAnswer
@@ -997,6 +1869,83 @@ export interface components {
             sentences: string[];
         };
         /**
+         * LetterDeed
+         * @description What can be done with a dead letter: try it again at once, or take it off the list for good.
+         * @enum {string}
+         */
+        LetterDeed: "resend" | "dismiss";
+        /**
+         * LetterReason
+         * @description Why; stands in the audit log.
+         */
+        LetterReason: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /**
+         * LetterRow
+         * @description An order or a withdrawal that a gateway did not take.
+         */
+        LetterRow: {
+            /** Attempts */
+            attempts: number;
+            /**
+             * Dead At
+             * Format: date-time
+             */
+            dead_at: string;
+            /** Entry Id */
+            entry_id: number;
+            /** Gateway */
+            gateway: string;
+            /** Order Id */
+            order_id: string;
+            /** Order State */
+            order_state: string;
+            /** Reason */
+            reason: string;
+            /** Site Id */
+            site_id: string;
+            /** Topic */
+            topic: string;
+        };
+        /**
+         * LettersAnswer
+         * @description Dead letters, the oldest first.
+         */
+        LettersAnswer: {
+            /** Dead Letters */
+            dead_letters: components["schemas"]["LetterRow"][];
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+        };
+        /**
+         * LotInDanger
+         * @description A lot in a fridge that does not cool, with the nearest places that could take it in.
+         */
+        LotInDanger: {
+            /** Doses */
+            doses: number;
+            /** Fridge Id */
+            fridge_id: string;
+            /** Lot Number */
+            lot_number: string;
+            /** Minutes To Loss */
+            minutes_to_loss: number;
+            /** Places */
+            places: components["schemas"]["SpareVolume"][];
+            /** Product Id */
+            product_id: string;
+            /** Site Id */
+            site_id: string;
+        };
+        /**
          * LotOnHand
          * @description Classes 13 and 14: a lot in a fridge; `unopened_doses` in whole vials, `open_vial_doses` in opened ones.
          */
@@ -1014,6 +1963,36 @@ export interface components {
             open_vial_doses: number;
             /** Product Id */
             product_id: string;
+            /** Unopened Doses */
+            unopened_doses: number;
+        };
+        /**
+         * LotOnItsWay
+         * @description Doses of a lot that a site has promised or begun to move.
+         */
+        LotOnItsWay: {
+            /** Doses */
+            doses: number;
+            /** From Site Id */
+            from_site_id: string;
+            /** To Site Id */
+            to_site_id: string;
+        };
+        /**
+         * LotPlace
+         * @description Doses of a lot in one fridge; `fridge_id` is None where the site does not say which.
+         */
+        LotPlace: {
+            /** Fridge Id */
+            fridge_id: string | null;
+            /** Lot Number */
+            lot_number: string;
+            /** Open Vial Doses */
+            open_vial_doses: number;
+            /** Product Id */
+            product_id: string;
+            /** Site Id */
+            site_id: string;
             /** Unopened Doses */
             unopened_doses: number;
         };
@@ -1057,6 +2036,29 @@ export interface components {
             why: components["schemas"]["Why"];
         };
         /**
+         * MeAnswer
+         * @description Who asks: without a sign-in the local caller, who may do everything.
+         *
+         *     `site_ids` null is all sites. `token` goes into the header `X-Doseflow-Token` of a change that carries a session's
+         *     cookie and no `Origin`.
+         */
+        MeAnswer: {
+            /** Actions */
+            actions: string[];
+            /** Ends At */
+            ends_at: string | null;
+            /** Is Signed In */
+            is_signed_in: boolean;
+            /** Name */
+            name: string;
+            /** Roles */
+            roles: string[];
+            /** Site Ids */
+            site_ids: string[] | null;
+            /** Token */
+            token: string | null;
+        };
+        /**
          * ModelsAnswer
          * @description Every net in use, and the latest events of the history, the newest first; none without a model store.
          *
@@ -1078,6 +2080,26 @@ export interface components {
              * Format: date-time
              */
             now: string;
+        };
+        /**
+         * NameAndPassword
+         * @description Who signs in.
+         */
+        NameAndPassword: {
+            /** Name */
+            name: string;
+            /** Password */
+            password: string;
+        };
+        /**
+         * Neighbour
+         * @description A site near a suspended one, to which people will come instead.
+         */
+        Neighbour: {
+            /** Site Id */
+            site_id: string;
+            /** Travel Minutes */
+            travel_minutes: number;
         };
         /**
          * NetAnswer
@@ -1112,6 +2134,12 @@ export interface components {
             no_show_share?: number | null;
         };
         /**
+         * OrderAction
+         * @description What a person may do with an order.
+         * @enum {string}
+         */
+        OrderAction: "approve" | "reject" | "withdraw" | "undo";
+        /**
          * OrderReceipt
          * @description What a site says of an order, and when; a refusal must give its reason.
          */
@@ -1138,6 +2166,8 @@ export interface components {
          * @description An order with the kind and the family of its decision.
          */
         OrderRow: {
+            /** Approval */
+            approval: string;
             /**
              * Created At
              * Format: date-time
@@ -1145,6 +2175,8 @@ export interface components {
             created_at: string;
             /** Cycle Id */
             cycle_id: string;
+            /** Decide By */
+            decide_by: string | null;
             /** Decision */
             decision: components["schemas"]["StaffMove"] | components["schemas"]["StationChange"] | components["schemas"]["DoseTransfer"] | components["schemas"]["FridgeMove"] | components["schemas"]["PreCool"] | components["schemas"]["MarkUnusable"] | components["schemas"]["SetPoint"] | components["schemas"]["ReleaseSlots"] | components["schemas"]["HoldSlots"] | components["schemas"]["TellArrivalTime"] | components["schemas"]["SendWalkIns"];
             /**
@@ -1156,6 +2188,8 @@ export interface components {
             expecting_site_id: string | null;
             /** Family */
             family: string;
+            /** Is Waiting */
+            is_waiting: boolean;
             /** Kind */
             kind: string;
             /** Order Id */
@@ -1176,7 +2210,7 @@ export interface components {
          * @description Life of an order. `done`, `refused`, `expired` and `withdrawn` are final.
          * @enum {string}
          */
-        OrderState: "proposed" | "sent" | "acknowledged" | "under_way" | "done" | "refused" | "expired" | "withdrawn";
+        OrderState: "proposed" | "approved" | "sent" | "acknowledged" | "under_way" | "done" | "refused" | "expired" | "withdrawn";
         /**
          * OrderedStep
          * @description The net that is meant, and who wants it and why.
@@ -1227,11 +2261,115 @@ export interface components {
             orders: components["schemas"]["OrderRow"][];
         };
         /**
+         * Overriding
+         * @description Another quantity, in the decision's own unit.
+         */
+        Overriding: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /** Quantity */
+            quantity: number;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             */
+            reason: string;
+        };
+        /**
          * Phase
          * @description How far a release is.
          * @enum {string}
          */
         Phase: "shadow" | "canary" | "ready";
+        /**
+         * Playbook
+         * @description One incident that somebody has declared.
+         *
+         *     Parameters
+         *     ----------
+         *     site_ids
+         *         The site suspended, or of the fridge; those without power. Empty for a recall and a surge.
+         *     fridge_id
+         *         Of a fridge failure.
+         *     lot_number
+         *         Of a recall.
+         *     factor
+         *         Of a surge: limits of churn are multiplied by it, 1..2, and never pass `SURGE_BOUNDS`.
+         */
+        Playbook: {
+            /**
+             * End Reason
+             * @default
+             */
+            end_reason: string;
+            /** Ended At */
+            ended_at?: string | null;
+            /** Ended By */
+            ended_by?: string | null;
+            /** Factor */
+            factor?: number | null;
+            /** Fridge Id */
+            fridge_id?: string | null;
+            kind: components["schemas"]["PlaybookKind"];
+            /** Lot Number */
+            lot_number?: string | null;
+            /** Playbook Id */
+            playbook_id: string;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Site Ids
+             * @default []
+             */
+            site_ids: string[];
+            /** Started At */
+            started_at?: string | null;
+            /**
+             * Started By
+             * @default
+             */
+            started_by: string;
+        };
+        /**
+         * PlaybookAnswer
+         * @description A playbook, what is known about it now, and orders that are ready; the next plan makes its own.
+         */
+        PlaybookAnswer: {
+            briefing: components["schemas"]["Briefing"] | null;
+            playbook: components["schemas"]["Playbook"];
+            /** Ready Orders */
+            ready_orders: components["schemas"]["ReadyOrder"][];
+        };
+        /**
+         * PlaybookKind
+         * @description What may be going on.
+         * @enum {string}
+         */
+        PlaybookKind: "suspend_site" | "fridge_failure" | "recall_lot" | "surge" | "power_cut";
+        /**
+         * PlaybooksAnswer
+         * @description Running ones first; then ended ones, the latest first; and what readings suggest, which nobody has started.
+         */
+        PlaybooksAnswer: {
+            /** Ended */
+            ended: components["schemas"]["Playbook"][];
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+            /** Proposed */
+            proposed: components["schemas"]["ProposedPlaybook"][];
+            /** Running */
+            running: components["schemas"]["Playbook"][];
+        };
         /**
          * Power
          * @description What feeds a fridge.
@@ -1265,6 +2403,21 @@ export interface components {
             title: string;
             /** Format: uri */
             type: string;
+        };
+        /**
+         * ProposedPlaybook
+         * @description What might be started, and why.
+         */
+        ProposedPlaybook: {
+            /** Factor */
+            factor: number | null;
+            /** Fridge Id */
+            fridge_id: string | null;
+            kind: components["schemas"]["PlaybookKind"];
+            /** Site Ids */
+            site_ids: string[];
+            /** Why */
+            why: string;
         };
         /**
          * QuarantineAnswer
@@ -1334,6 +2487,20 @@ export interface components {
             waiting_people: components["schemas"]["ByStage"] | null;
         };
         /**
+         * ReadyOrder
+         * @description An order that fits; `objection` is the rule that the latest plan would break with it, empty where none.
+         */
+        ReadyOrder: {
+            /** Decision */
+            decision: components["schemas"]["StaffMove"] | components["schemas"]["StationChange"] | components["schemas"]["DoseTransfer"] | components["schemas"]["FridgeMove"] | components["schemas"]["PreCool"] | components["schemas"]["MarkUnusable"] | components["schemas"]["SetPoint"] | components["schemas"]["ReleaseSlots"] | components["schemas"]["HoldSlots"] | components["schemas"]["TellArrivalTime"] | components["schemas"]["SendWalkIns"];
+            /** Objection */
+            objection: string;
+            /** Text En */
+            text_en: string;
+            /** Text Zh */
+            text_zh: string;
+        };
+        /**
          * ReceiptStatus
          * @description What a site says of an order.
          * @enum {string}
@@ -1350,6 +2517,34 @@ export interface components {
              */
             received_at: string;
             report: components["schemas"]["SiteReport"];
+        };
+        /**
+         * RefusedRecordRow
+         * @description A record that was refused and is in quarantine; `position` is its path in the body.
+         */
+        RefusedRecordRow: {
+            /** Field */
+            field: string;
+            /** Logger Id */
+            logger_id: string | null;
+            /** Position */
+            position: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * RefusedRowAnswer
+         * @description A row that was refused and is in quarantine; `row` is its number in the file, the header being row 1.
+         */
+        RefusedRowAnswer: {
+            /** Column */
+            column: string;
+            /** Detail */
+            detail: string;
+            /** Reason */
+            reason: string;
+            /** Row */
+            row: number;
         };
         /**
          * ReleaseSlots
@@ -1375,6 +2570,18 @@ export interface components {
          * @enum {string}
          */
         ReleaseStep: "canary" | "promote" | "rollback";
+        /**
+         * Rescue
+         * @description Lots in the order in which they must be seen to, and orders that are ready, the first the most urgent.
+         */
+        Rescue: {
+            /** Doses Without Place */
+            doses_without_place: number;
+            /** Lots */
+            lots: components["schemas"]["LotInDanger"][];
+            /** Ready Orders */
+            ready_orders: (components["schemas"]["StaffMove"] | components["schemas"]["StationChange"] | components["schemas"]["DoseTransfer"] | components["schemas"]["FridgeMove"] | components["schemas"]["PreCool"] | components["schemas"]["MarkUnusable"] | components["schemas"]["SetPoint"] | components["schemas"]["ReleaseSlots"] | components["schemas"]["HoldSlots"] | components["schemas"]["TellArrivalTime"] | components["schemas"]["SendWalkIns"])[];
+        };
         /**
          * Role
          * @description What a member of staff is qualified to do; axis R.
@@ -1422,6 +2629,16 @@ export interface components {
             /** Site Id */
             site_id: string;
             why: components["schemas"]["Why"];
+        };
+        /**
+         * SiteBookings
+         * @description People booked at a site in each of the eight quarter hours after `from_at` of the answer.
+         */
+        SiteBookings: {
+            /** Booked People */
+            booked_people: number[];
+            /** Site Id */
+            site_id: string;
         };
         /**
          * SiteDayAnswer
@@ -1485,6 +2702,9 @@ export interface components {
          *
          *     `valid_at` is the moment the readings were true; `report_id` makes a repeat recognisable, and when it is missing the
          *     content does. People and doses "in the last period" are those of the five minutes before `valid_at`.
+         *
+         *     Since version 2: `source` names a system that sees only a part of the site, such as a logger. What such a report
+         *     leaves out stays as others told it; of the fridges it says nothing of those that it does not name.
          */
         SiteReport: {
             /** Arrivals People */
@@ -1508,12 +2728,15 @@ export interface components {
             report_id?: string | null;
             /**
              * Schema Version
-             * @default 1
+             * @default 2
+             * @enum {unknown}
              */
-            schema_version: number;
+            schema_version: 1 | 2;
             seats?: components["schemas"]["Seats"] | null;
             /** Site Id */
             site_id: string;
+            /** Source */
+            source?: string | null;
             /** Staff */
             staff?: components["schemas"]["StaffGroup"][] | null;
             stations?: components["schemas"]["Stations"] | null;
@@ -1607,6 +2830,25 @@ export interface components {
             };
         };
         /**
+         * SiteSlots
+         * @description Free slots of a site in the coming days; `capacity_left` is null where the publisher tells none.
+         */
+        SiteSlots: {
+            /** Capacity Left */
+            capacity_left: number | null;
+            /** Site Id */
+            site_id: string;
+            /** Slots */
+            slots: number;
+            /** Source */
+            source: string;
+            /**
+             * Told At
+             * Format: date-time
+             */
+            told_at: string;
+        };
+        /**
          * SitesAnswer
          * @description Every site of the city at the moment `now`, which is the city's own and not the machine's.
          */
@@ -1641,6 +2883,74 @@ export interface components {
             source_names: string[];
             /** Timezone */
             timezone: string;
+        };
+        /**
+         * SourceHeard
+         * @description A source of appointments, and when it last told of one at a site.
+         */
+        SourceHeard: {
+            /** Source */
+            source: string;
+            /**
+             * Told At
+             * Format: date-time
+             */
+            told_at: string;
+        };
+        /**
+         * SourceRow
+         * @description A source; `kind` is the first part of its name. `last_error` stays after the source has recovered.
+         */
+        SourceRow: {
+            /** Is Well */
+            is_well: boolean;
+            /** Kind */
+            kind: string;
+            /** Last Error */
+            last_error: string;
+            /** Last Failed At */
+            last_failed_at: string | null;
+            /** Last Ok At */
+            last_ok_at: string | null;
+            /** Num Failed */
+            num_failed: number;
+            /** Num Ok */
+            num_ok: number;
+            /** Source */
+            source: string;
+            /** Unknown Codes */
+            unknown_codes: components["schemas"]["UnknownCode"][];
+            /** Unmapped Ids */
+            unmapped_ids: components["schemas"]["UnmappedId"][];
+        };
+        /**
+         * SourcesAnswer
+         * @description Every source that was ever heard or failed, by name.
+         */
+        SourcesAnswer: {
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+            /** Sources */
+            sources: components["schemas"]["SourceRow"][];
+        };
+        /**
+         * SpareVolume
+         * @description A fridge with room; `travel_minutes` is 0 at the same site, `doses` how many of the product fit.
+         */
+        SpareVolume: {
+            /** Doses */
+            doses: number;
+            /** Free Litres */
+            free_litres: number;
+            /** Fridge Id */
+            fridge_id: string;
+            /** Site Id */
+            site_id: string;
+            /** Travel Minutes */
+            travel_minutes: number;
         };
         /**
          * StaffGroup
@@ -1717,6 +3027,35 @@ export interface components {
          */
         Stage: "registration" | "screening" | "vaccination" | "observation";
         /**
+         * Starting
+         * @description An incident: its kind, what it is about, and why it is declared.
+         */
+        Starting: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /** Factor */
+            factor?: number | null;
+            /** Fridge Id */
+            fridge_id?: string | null;
+            kind: components["schemas"]["PlaybookKind"];
+            /** Lot Number */
+            lot_number?: string | null;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             */
+            reason: string;
+            /**
+             * Site Ids
+             * @default []
+             */
+            site_ids: string[];
+        };
+        /**
          * StationChange
          * @description Have `open_stations` stations of a stage open; `open_before` of them are open now.
          */
@@ -1791,6 +3130,81 @@ export interface components {
          * @enum {string}
          */
         TroubleCode: "adverse_event_cluster" | "fridge_out_of_band" | "fridge_without_power" | "power_cut" | "fridge_failure" | "doses_short" | "wait_long" | "team_incomplete" | "seats_full" | "surge" | "never_reported" | "data_old" | "suspended";
+        /**
+         * UnknownCode
+         * @description A code of an outside system that nobody here knows; `text` is what the system itself says of it.
+         */
+        UnknownCode: {
+            /** Code */
+            code: string;
+            /** Count */
+            count: number;
+            /**
+             * First Seen At
+             * Format: date-time
+             */
+            first_seen_at: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             */
+            last_seen_at: string;
+            /** System */
+            system: string;
+            /** Text */
+            text: string;
+        };
+        /**
+         * UnmappedId
+         * @description An id of an outside system that no table maps to a place of this city.
+         */
+        UnmappedId: {
+            /** Count */
+            count: number;
+            /**
+             * First Seen At
+             * Format: date-time
+             */
+            first_seen_at: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             */
+            last_seen_at: string;
+            /** Outside Id */
+            outside_id: string;
+        };
+        /**
+         * UnplacedRow
+         * @description Appointments or slots of a place that nobody has said to be a site; `place` are names for the settings.
+         */
+        UnplacedRow: {
+            /** Kind */
+            kind: string;
+            /** Number */
+            number: number;
+            /** Place */
+            place: string[];
+            /** Source */
+            source: string;
+            /**
+             * Told At
+             * Format: date-time
+             */
+            told_at: string;
+        };
+        /**
+         * UploadAnswer
+         * @description Rows taken and refused; `unknown_columns` were not read.
+         */
+        UploadAnswer: {
+            /** Refused */
+            refused: components["schemas"]["RefusedRowAnswer"][];
+            /** Taken */
+            taken: number;
+            /** Unknown Columns */
+            unknown_columns: string[];
+        };
         /** ValidationError */
         ValidationError: {
             /** Context */
@@ -1818,6 +3232,18 @@ export interface components {
             van_id: string;
         };
         /**
+         * WaysAnswer
+         * @description How one can sign in here: not at all, by a name and password, at an identity provider.
+         */
+        WaysAnswer: {
+            /** By Password */
+            by_password: boolean;
+            /** Is Needed */
+            is_needed: boolean;
+            /** Provider */
+            provider: string | null;
+        };
+        /**
          * Weather
          * @description Weather as the site sees it.
          * @enum {string}
@@ -1836,6 +3262,72 @@ export interface components {
             facts?: {
                 [key: string]: number | string;
             };
+        };
+        /**
+         * WishAnswer
+         * @description What became of a wish: the order's state then, or in words why nothing was done.
+         */
+        WishAnswer: {
+            action: components["schemas"]["OrderAction"];
+            /** Order Id */
+            order_id: string;
+            /**
+             * Refused
+             * @default
+             */
+            refused: string;
+            state: components["schemas"]["OrderState"] | null;
+        };
+        /**
+         * WishAnswers
+         * @description What became of each wish, in their order.
+         */
+        WishAnswers: {
+            /** Answers */
+            answers: components["schemas"]["WishAnswer"][];
+        };
+        /**
+         * WishMode
+         * @description Whether wishes stand or fall together.
+         * @enum {string}
+         */
+        WishMode: "all" | "each";
+        /**
+         * WishedOrder
+         * @description One action on one order.
+         */
+        WishedOrder: {
+            action: components["schemas"]["OrderAction"];
+            /** Order Id */
+            order_id: string;
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             * @default
+             */
+            reason: string;
+        };
+        /**
+         * Wishes
+         * @description Actions on many orders: `all` does all or none, `each` answers each by itself.
+         */
+        Wishes: {
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /** @default each */
+            mode: components["schemas"]["WishMode"];
+            /**
+             * Reason
+             * @description Why, for the audit log.
+             * @default
+             */
+            reason: string;
+            /** Wishes */
+            wishes: components["schemas"]["WishedOrder"][];
         };
         /**
          * ClassRow
@@ -1938,6 +3430,207 @@ export interface operations {
             };
         };
     };
+    get_appointments_api_v1_appointments_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppointmentsAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit_api_v1_audit_get: {
+        parameters: {
+            query?: {
+                by?: string | null;
+                /** @description One action, or its noun, such as `order`. */
+                action?: string | null;
+                subject?: string | null;
+                since?: string | null;
+                before?: string | null;
+                after_no?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_cold_chain_api_v1_cold_chain_post: {
+        parameters: {
+            query?: {
+                logger?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never> | unknown[];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColdChainAnswer"];
+                };
+            };
+            /** @description The body cannot be read as reports */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The report is not well formed; The report's time cannot be true */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_command_api_v1_commands__command__post: {
         parameters: {
             query?: never;
@@ -1973,6 +3666,15 @@ export interface operations {
             };
             /** @description This city has no such site */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2235,6 +3937,143 @@ export interface operations {
             };
         };
     };
+    get_dead_letters_api_v1_dead_letters_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LettersAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_letter_deed_api_v1_dead_letters__entry_id___deed__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                entry_id: number;
+                deed: components["schemas"]["LetterDeed"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LetterReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The order of this letter has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_drift_api_v1_drift_get: {
         parameters: {
             query?: never;
@@ -2289,6 +4128,572 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_appointment_api_v1_fhir_Appointment_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": Record<string, never>;
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description What became of each entry of a Bundle, or an Appointment that changed nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+            /** @description The Appointment was taken */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                    "application/json": unknown;
+                };
+            };
+            /** @description The body is not a FHIR resource that is read here */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This door is not on */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Appointment, or one of a transaction, cannot be used; nothing was taken */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody can take it now; send it again later */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": Record<string, never>;
+                };
+            };
+        };
+    };
+    take_pushed_task_api_v1_fhir_Task_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                    "application/json": unknown;
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_pushed_task_api_v1_fhir_Task__task_id__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                    "application/json": unknown;
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A FHIR resource: the Task, or an OperationOutcome */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": unknown;
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_handovers_api_v1_handover_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoversAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_handover_api_v1_handover_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Giving"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_confirm_api_v1_handover__handover_id__confirm_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handover_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Answering"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such hand-over */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_me_api_v1_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeAnswer"];
+                };
+            };
+            /** @description Say who you are */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This host name is not served here */
@@ -2508,6 +4913,93 @@ export interface operations {
             };
         };
     };
+    post_decide_api_v1_orders_decide_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Wishes"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WishAnswers"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_order_api_v1_orders__order_id__get: {
         parameters: {
             query?: never;
@@ -2553,6 +5045,273 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_approve_api_v1_orders__order_id__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Answering"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_override_api_v1_orders__order_id__override_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Overriding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_pin_api_v1_orders__order_id__pin_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Commanding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Something went wrong here */
@@ -2664,6 +5423,362 @@ export interface operations {
             };
         };
     };
+    post_reject_api_v1_orders__order_id__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Commanding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_undo_api_v1_orders__order_id__undo_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Answering"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_unpin_api_v1_orders__order_id__unpin_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Commanding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_withdraw_api_v1_orders__order_id__withdraw_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Commanding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderRow"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such order */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_plan_api_v1_plans__plan_id__get: {
         parameters: {
             query?: never;
@@ -2711,6 +5826,312 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_playbooks_api_v1_playbooks_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybooksAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_playbook_api_v1_playbooks_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Starting"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookAnswer"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such playbook */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_playbook_api_v1_playbooks__playbook_id__get: {
+        parameters: {
+            query?: {
+                /** @description Warming of a fridge without cooling; 1 is assumed. */
+                warming_celsius_per_hour?: number;
+                /** @description Instead, the fridge's own holdover. */
+                holdover_minutes?: number | null;
+            };
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookAnswer"];
+                };
+            };
+            /** @description There is no such playbook */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_end_api_v1_playbooks__playbook_id__end_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                playbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Commanding"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Playbook"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such playbook */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The command cannot be carried out as things stand */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Something went wrong here */
@@ -2887,6 +6308,243 @@ export interface operations {
             };
             /** @description The store does not answer */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_report_schema_api_v1_schemas_report__version__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version: "1" | "2";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_ways_api_v1_sign_in_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaysAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_sign_in_api_v1_sign_in_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NameAndPassword"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeAnswer"];
+                };
+            };
+            /** @description Nobody was signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This way of signing in is not set up here */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts to sign in */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_sign_out_api_v1_sign_out_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Say who you are */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3158,6 +6816,232 @@ export interface operations {
             };
             /** @description The store does not answer */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sources_api_v1_sources_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourcesAnswer"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_upload_api_v1_uploads_post: {
+        parameters: {
+            query?: {
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file?: string;
+                };
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadAnswer"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The report is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The machine cannot do this now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_csv_template_api_v1_uploads_template_csv_get: {
+        parameters: {
+            query?: {
+                language?: "en" | "zh";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_xlsx_template_api_v1_uploads_template_xlsx_get: {
+        parameters: {
+            query?: {
+                language?: "en" | "zh";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
