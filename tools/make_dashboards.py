@@ -97,6 +97,17 @@ FLOW = [
         ],
     ),
     (
+        "Outside sources",
+        [
+            graph(
+                "Rows taken and refused",
+                COUNT,
+                "Records of loggers and rows of tables in 15 minutes.",
+                ("sum by (kind, outcome) (increase(doseflow_source_rows_total[15m]))", "{{kind}} {{outcome}}"),
+            ),
+        ],
+    ),
+    (
         "Cycles",
         [
             graph(

@@ -14,7 +14,10 @@ from doseflow.web.json_answer import JsonAnswer
 router = APIRouter(prefix="/api/v1", tags=["reports"])
 
 
-@router.get("/schemas/report/{version}", responses={200: {}, **documented(MALFORMED_REQUEST)})
+@router.get(
+    "/schemas/report/{version}",
+    responses={200: {"content": {"application/schema+json": {}}}, **documented(MALFORMED_REQUEST)},
+)
 @needs("api.read")
 def get_report_schema(version: Literal["1", "2"]) -> JsonAnswer:
     """JSON Schema of the site report in one of the accepted versions."""

@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "store"))  # the samples of the 
 from store_samples import CITY, START, WHY, make_cycle, make_report, one_of_each_kind
 
 from doseflow.domain.audit import AuditEntry
+from doseflow.domain.commanding import Press
 from doseflow.domain.decisions import StationChange
 from doseflow.domain.roles import Stage
 from doseflow.errors import EnvironmentUnfit, InputWrong, StoreUnavailable
@@ -32,8 +33,7 @@ def fill(store: Store, num_cycles: int = 3) -> None:
             one_of_each_kind() if number == 0 else (StationChange("site-0001", Stage.VACCINATION, 1, number, WHY),)
         )
         store.plans.save_cycle(make_cycle(CITY, f"c{number}", decisions), [one for one, _ in sent[:2]])
-    store.plans.freeze_site("site-0002", START)
-    store.audit.append(AuditEntry(START, "somebody", "site.freeze", "site-0002", "rain", {"from": None}))
+    store.desk.command_site("freeze", "site-0002", Press("somebody", START, "rain"))
 
 
 def rows_of(url: str) -> dict[str, list[tuple[object, ...]]]:

@@ -33,7 +33,7 @@ def test_sites_orders_and_cycle_appear_by_themselves_when_a_cycle_completes(stag
     watched = open_page()
     page = watched.page
     assert page.locator('[data-part="first-wait"]').is_visible()
-    assert "12" in text_of(page, "first-wait")
+    page.locator('[data-part="first-wait"]', has_text="12").wait_for()
     page.evaluate("window.wasNeverReloaded = true")
 
     cycle = stage.play_until_orders()

@@ -25,6 +25,10 @@ OPEN_PATHS = {
     "/sign-in/away",
     "/sign-in/back",
     "/api/v1/sign-in",
+    "/room",
+    "/room/{path:path}",
+    "/site",
+    "/site/{path:path}",
 }
 PLACES = {"order_id": "o-1", "plan_id": "p-1", "entry_id": "1"}
 
@@ -118,8 +122,10 @@ def test_a_caller_of_one_site_sees_and_touches_it_alone(module_city, tmp_path):
     assert foreign.json()["detail"].replace(other, "X") == nowhere.json()["detail"].replace("nowhere", "X")
     assert ask("/api/v1/anomalies", params={"site_id": other}).status_code == 404
     assert ask("/api/v1/orders", params={"site_id": other}).json()["orders"] == []
-    assert ask("/api/v1/commands/freeze", method="POST", json={"site_id": other}).status_code == 404
-    assert ask("/api/v1/commands/freeze", method="POST", json={"site_id": own}).status_code == 200
+    assert (
+        ask("/api/v1/commands/freeze", method="POST", json={"site_id": other, "reason": "a drill"}).status_code == 404
+    )
+    assert ask("/api/v1/commands/freeze", method="POST", json={"site_id": own, "reason": "a drill"}).status_code == 200
     for action in ("/api/v1/drift", "/api/v1/models", "/api/v1/plans/x", "/metrics"):
         assert ask(action).status_code == 403, action
     valid_at = city.opened.live.clock.now().isoformat()

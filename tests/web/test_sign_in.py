@@ -53,7 +53,7 @@ def audited(city):
 
 
 def freeze(city, **headers):
-    site = {"site_id": city.opened.live.city.sites[0].site_id}
+    site = {"site_id": city.opened.live.city.sites[0].site_id, "reason": "a drill"}
     return city.client.post(FREEZE, json=site, headers=headers)
 
 
@@ -72,7 +72,7 @@ def test_a_person_signs_in_acts_and_signs_out_and_the_audit_log_has_each(city):
     assert freeze(city, origin=origin(city)).status_code == 200
     assert city.client.post("/api/v1/sign-out", headers={"origin": origin(city)}).status_code == 204
     assert city.client.get(ME).status_code == 401
-    assert audited(city) == [("anna", "caller.sign_in"), ("anna", "caller.sign_out")]
+    assert audited(city) == [("anna", "caller.sign_in"), ("anna", "site.freeze"), ("anna", "caller.sign_out")]
 
 
 def test_neither_passwords_nor_tokens_nor_unknown_names_are_kept(city, tmp_path):

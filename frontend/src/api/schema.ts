@@ -6335,6 +6335,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                    "application/schema+json": unknown;
                 };
             };
             /** @description This host name is not served here */
