@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the tests need beside Python: a real Chromium for the dashboard, a real PostgreSQL for the store's contract, a real Prometheus
-# for metrics and alerts. Installs Debian's where that is possible, says loudly where it is not, and never fails: the tests that need
+# for metrics and alerts, a real MQTT broker for orders. Installs Debian's where that is possible, says loudly where it is not, and never fails: the tests that need
 # them are then skipped with the reason.
 missing=""
 found=""
@@ -10,6 +10,7 @@ done
 [ -n "$found" ] || missing="chromium fonts-noto-cjk"
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
 command -v promtool >/dev/null 2>&1 || missing="$missing prometheus"
+command -v mosquitto >/dev/null 2>&1 || [ -x /usr/sbin/mosquitto ] || missing="$missing mosquitto"
 [ -z "$missing" ] && exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -19,6 +20,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1; then
         # The tests start one of their own.
         case "$missing" in *prometheus*) systemctl disable --now prometheus >/dev/null 2>&1 ;; esac
+        case "$missing" in *mosquitto*) systemctl disable --now mosquitto >/dev/null 2>&1 ;; esac
         exit 0
     fi
 fi
