@@ -76,7 +76,7 @@ def _node_of_wheel() -> Node | None:
 
 
 def _is_new_enough(node: Path) -> bool:
-    told = subprocess.run([str(node), "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+    told = subprocess.run([str(node), "--version"], capture_output=True, text=True, check=False).stdout
     found = _VERSION.match(told)
     return found is not None and (int(found[1]), int(found[2])) >= LEAST_NODE
 
@@ -86,14 +86,14 @@ def _fetch_packages(node: Node) -> None:
     if fetched.exists() and fetched.stat().st_mtime >= lock.stat().st_mtime:
         return
     command = [*node.npm, "ci", "--no-audit", "--no-fund"]
-    done = subprocess.run(command, cwd=FRONTEND, env=_env(node), capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=FRONTEND, env=_env(node), capture_output=True, text=True, check=False)
     if done.returncode:
         raise NoNode(f"the packages of the build cannot be fetched: {done.stderr.strip()[-400:]}")
 
 
 def _run(node: Node, script: str, *arguments: str) -> str:
     command = [str(node.node), str(FRONTEND / "node_modules" / script), *arguments]
-    done = subprocess.run(command, cwd=FRONTEND, env=_env(node), capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=FRONTEND, env=_env(node), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{script} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
