@@ -119,7 +119,7 @@ class SqlCommandDesk:
                 entry = AuditEntry(press.at, press.by, f"site.{command}", site_id, press.reason, details)
                 audit.append(connection, entry)
 
-            once(connection, press, {command: site_id}, deed)
+            once(connection, press, {str(command): site_id}, deed)
 
     def hand_over(self, from_officer: str, to_officer: str, note: str, press: Press) -> Handover:
         """Give the watch to the next officer, with a list of what is open."""
