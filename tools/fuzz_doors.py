@@ -24,12 +24,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import structlog
+from kill_trial import city_where_it_is_morning, templates
 from rich.progress import Progress
 from starlette.testclient import TestClient
 
@@ -43,8 +44,6 @@ from doseflow.intake.smart_feed import FeedCatalogue, read_manifest
 from doseflow.live.cold_chain_door import take_cold_chain
 from doseflow.live.receipt_desk import ReceiptDesk
 from doseflow.settings import read_settings
-from doseflow.simulate.replayed_city import SimulatedCity
-from doseflow.simulate.report_faults import ReportFaults
 from doseflow.web.app import create_app
 
 PROJECT = Path(__file__).parents[1]
@@ -58,9 +57,10 @@ SLOW_SECONDS = 2.0
 ORDERS = "urn:doseflow:order"
 KEPT_FINDINGS = 5
 ODD: list[Any] = [
-    None, True, False, 0, -1, 1e308, -1e308, 2**63, 2**64 + 1, 10**40, 0.1, "", " ", "\x00", "\ud800", "é" * 5000, "疫苗",
-    "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00Z", "2026-02-30", [], {}, [[]], [[[[[[]]]]]], {"a": {"b": {"c": {}}}},
-    float("nan"), float("inf"), "NaN", "'; DROP TABLE reports; --", "../../etc/passwd", "<script>", "a" * 200_000,
+    None, True, False, 0, -1, 1e308, -1e308, 2**63, 2**64 + 1, 10**40, 0.1, float("nan"), float("inf"), "NaN",
+    "", " ", "\x00", "\ud800", "é" * 5000, "疫苗", "a" * 200_000, "'; DROP TABLE reports; --", "../../etc/passwd",
+    "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00Z", "2026-02-30", "<script>",
+    [], {}, [[]], [[[[[[]]]]]], {"a": {"b": {"c": {}}}},
 ]  # fmt: skip
 
 
@@ -162,14 +162,13 @@ def _odd_bytes(right: bytes, chance: random.Random) -> bytes:
 
 def make_orders(opened: OpenCity) -> None:
     """Reports that give the city something to order, and a cycle."""
-    whole = ReportFaults(late_share=0, missing_share=0, repeated_share=0, wrong_share=0)
-    city = SimulatedCity.from_name("synthetic:6", faults=whole)
-    city.advance(180)
-    shift = opened.live.clock.now() - city.now
-    for number, raw in enumerate(city.reports()):
-        report = {key: value for key, value in json.loads(raw).items() if key not in {"staff", "lots", "report_id"}}
-        report["valid_at"] = (datetime.fromisoformat(report["valid_at"]) + shift).isoformat()
-        report["waiting_people"] = {"registration": 80 * (number % 2), "vaccination": 60 * (number % 2)}
+    for number, report in enumerate(templates()):
+        waiting = dict.fromkeys(report["waiting_people"], 80 * (number % 2))
+        report |= {
+            "report_id": f"r{number}",
+            "valid_at": opened.live.clock.now().isoformat(),
+            "waiting_people": waiting,
+        }
         opened.live.submit(json.dumps(report).encode())
     opened.live.run_cycle()
 
@@ -365,7 +364,7 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory(prefix="doseflow-fuzz-") as folder:
         settings = read_settings(
-            city="synthetic:6",
+            city=str(city_where_it_is_morning(Path(folder))),
             store={"url": f"sqlite:///{folder}/fuzz.sqlite"},
             fhir={"is_on": True},
             hl7={"is_on": True, "port": _free_port()},
@@ -384,9 +383,8 @@ def main() -> None:
         opened.close()
     figures = []
     for name, run in runs.items():
-        print(
-            f"{name:48s} {run.num_bodies:6d} bodies, slowest {run.slowest_seconds:5.2f} s, grown {run.grown_mebibytes:6.1f} MiB, {dict(run.answers.most_common(5))}"
-        )
+        measured = f"slowest {run.slowest_seconds:5.2f} s, grown {run.grown_mebibytes:6.1f} MiB"
+        print(f"{name:48s} {run.num_bodies:6d} bodies, {measured}, {dict(run.answers.most_common(5))}")
         for finding in run.findings:
             print("    ", finding[:600])
         params = {"door": name, "answers": dict(run.answers)}
