@@ -23,12 +23,14 @@ from doseflow.forecast.last_value import LastValue
 from doseflow.forecast.net_inputs import NET_INPUT_AXES, NET_INPUTS_VERSION
 from doseflow.forecast.seasonal_naive import SeasonalNaive
 from doseflow.gateways.oidc_provider import OidcProvider
+from doseflow.gateways.web_push import public_key_of
 from doseflow.intake.logger_table import LoggerTable, read_logger_table
 from doseflow.live.clocks import WallClock
 from doseflow.live.event_feed import EventFeed
 from doseflow.live.gateway_counts import GatewayCounts
 from doseflow.live.live_city import LiveCity
 from doseflow.live.model_counts import ModelCounts
+from doseflow.live.push_desk import PushDesk
 from doseflow.live.sources import Sources
 from doseflow.nets import LiveNets, learned_forecast, learned_policy, live_nets, replay_nets
 from doseflow.order_gateways import make_lines
@@ -250,6 +252,9 @@ def open_city(settings: Settings, *, clock: Clock | None = None, city: City | No
         why_engines_rest=partial(_why_engines_rest, settings),
     )
     open_appointments(live, store, settings)
+    private_key = settings.gateways.push.private_key
+    if private_key is not None:
+        live.push = PushDesk(public_key_of(private_key.get_secret_value()), store.push)
     return OpenCity(live, store, gateways, settings, nets, open_sign_in(settings, store))
 
 

@@ -632,6 +632,16 @@ class IdentityProvider(Protocol):
         """
 
 
+class PushSubscriptions(Protocol):
+    """Keeps which browsers asked to be told of which sites."""
+
+    def keep(self, site_id: str, caller: str, subscription: PushSubscription, now: datetime) -> None:
+        """Keep a browser's subscription to a site; a later one of the same browser replaces it."""
+
+    def forget(self, endpoint: str) -> None:
+        """Forget a browser."""
+
+
 class Gateway(Protocol):
     """One outside system that orders are told to."""
 

@@ -48,6 +48,7 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "playbook.end": frozenset({_OFFICER, _LOGISTICS}),
     "playbook.read": PEOPLE,
     "playbook.start": frozenset({_OFFICER, _LOGISTICS}),
+    "push.subscribe": frozenset({_OFFICER, _HEAD, _LOGISTICS}),
     "quarantine.read": frozenset({_OFFICER, _HEAD, _AUDITOR}),
     "report.read": PEOPLE,
     "report.send": frozenset({_HEAD, _MACHINE}),

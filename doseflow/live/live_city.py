@@ -30,6 +30,7 @@ from doseflow.live.event_feed import EventFeed
 from doseflow.live.fhir_door import FhirDoor
 from doseflow.live.model_watch import ModelWatch
 from doseflow.live.override_check import objection_to, with_quantity
+from doseflow.live.push_desk import PushDesk
 from doseflow.live.site_watch import SiteWatch
 from doseflow.live.sources import Sources
 from doseflow.pipeline import Planner, plan_once
@@ -125,6 +126,7 @@ class LiveCity:
         self.intake = intake
         self._answer_seconds = answer_seconds
         self.why_engines_rest = why_engines_rest
+        self.push: PushDesk | None = None
         self._cycle_lock = threading.Lock()
         self._pending_lock = threading.Lock()
         plans.save_city(city)
