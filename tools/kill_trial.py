@@ -236,7 +236,7 @@ def approve_orders(port: int, promises: Promises, stop: threading.Event) -> None
             stop.wait(0.1)
 
 
-def wait_until_ready(port: int) -> None:
+def wait_until_ready(port: int, log: Path) -> None:
     give_up = time.monotonic() + READY_SECONDS
     while time.monotonic() < give_up:
         try:
@@ -245,7 +245,7 @@ def wait_until_ready(port: int) -> None:
         except httpx.HTTPError:
             pass
         time.sleep(0.05)
-    raise SystemExit("the city did not come back after a kill; see serve.log")
+    raise SystemExit(f"the city did not come back after a kill: {log.read_text(errors='replace')[-3000:]}")
 
 
 def waiting(url: str) -> int:
@@ -324,14 +324,14 @@ def play(num_kills: int, url: str, seed: int, folder: Path) -> tuple[dict[str, l
     for player in players:
         player.start()
     try:
-        wait_until_ready(ports["http"])
+        wait_until_ready(ports["http"], serve.log)
         for _ in track(range(num_kills), description="kills"):
             time.sleep(chance.uniform(0.05, 2.5))
             victim = chance.choice([serve, serve, receiver])
             victim.kill()
             victim.start()
             if victim is serve:
-                wait_until_ready(ports["http"])
+                wait_until_ready(ports["http"], serve.log)
         time.sleep(3)
         stop.set()
         for player in players:
