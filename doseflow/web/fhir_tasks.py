@@ -60,6 +60,7 @@ def _take(living: Living, caller: Caller, body: bytes) -> Response:
     if not caller.may_touch(order.site_id):
         return _outcome(404, "not-found", f"no order has the id {told.order_id!r}")
     desk = ReceiptDesk(live)
+    desk.mark(SOURCE, ok=True)
     if told.unknown_status:
         desk.note_unknown(SOURCE, TASK_STATUS_SYSTEM, told.unknown_status, f"status of the task of {told.order_id}")
     if told.receipt is not None:
