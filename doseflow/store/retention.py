@@ -13,7 +13,7 @@ from doseflow.dispatch.order_difference import OPEN_STATES
 from doseflow.store import arrivals
 from doseflow.store.cycles import forget_inputs_before
 from doseflow.store.months import month_of, months_with_partition, partition_name
-from doseflow.store.tables import cycle_inputs, cycles, orders, outbox, plans, quarantine, receipts, reports
+from doseflow.store.tables import cycle_inputs, cycles, orders, outbox, plans, presses, quarantine, receipts, reports
 from doseflow.store.transactions import Transactions
 
 MIN_REPORT_DAYS = 35
@@ -33,6 +33,7 @@ class Forgotten:
     reports: int = 0
     report_months: int = 0
     quarantine: int = 0
+    presses: int = 0
     orders: int = 0
     cycles: int = 0
 
@@ -49,6 +50,7 @@ class KeepParams:
     cycle_inputs_days: int = 14
     reports_days: int = 42
     quarantine_days: int = 90
+    """Refused reports, and keys of presses by which a repeated one is known."""
     records_days: int = 730
     """Cycles, plans, orders, receipts and what was told of them."""
 
@@ -78,9 +80,11 @@ class Retention:
         with self._transactions.write() as connection:
             old = quarantine.c.received_at < now - timedelta(days=keep.quarantine_days)
             num_refused = connection.execute(delete(quarantine).where(old)).rowcount
+            old = presses.c.pressed_at < now - timedelta(days=keep.quarantine_days)
+            num_presses = connection.execute(delete(presses).where(old)).rowcount
         num_orders = self._in_portions(_forget_orders, records_before)
         num_cycles = self._in_portions(_forget_cycles, records_before)
-        return Forgotten(num_inputs, num_reports, num_months, num_refused, num_orders, num_cycles)
+        return Forgotten(num_inputs, num_reports, num_months, num_refused, num_presses, num_orders, num_cycles)
 
     def forget_reports_before(self, moment: datetime) -> tuple[int, int]:
         """

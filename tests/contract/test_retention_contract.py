@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "store"))  # the samples of the 
 
 from store_samples import CITY, START, WHY, make_cycle, make_report
 
+from doseflow.domain.commanding import Press
 from doseflow.domain.decisions import StationChange
 from doseflow.domain.orders import OrderReceipt, OrderState, ReceiptStatus
 from doseflow.domain.roles import Stage
@@ -114,6 +115,19 @@ def test_records_go_when_their_time_is_over_and_open_orders_never(store: Store) 
     assert store.plans.cycle_inputs("c2")[1]["cycle_id"] == "c2"
     assert (count(store, receipts), count(store, orders), count(store, cycles)) == (0, 2, 2)
     assert count(store, outbox) == 2
+
+
+def test_a_repeated_press_is_known_for_as_long_as_it_is_kept(store: Store) -> None:
+    def freeze(days: int) -> None:
+        store.desk.command_site("freeze", "site-0000", Press("anna", START + days * DAY, "rain", "key-1"))
+
+    freeze(0)
+    freeze(1)
+    assert len(store.audit.entries()) == 1
+    assert store.retention.forget(START + 80 * DAY, KeepParams()).presses == 0
+    assert store.retention.forget(START + 91 * DAY, KeepParams()).presses == 1
+    freeze(92)
+    assert len(store.audit.entries()) == 2
 
 
 @pytest.mark.parametrize(
