@@ -16,6 +16,7 @@ from doseflow.errors import GatewayFailed
 
 REPORTS_PATH = "/api/v1/reports"
 ORDERS_PATH = "/api/v1/orders"
+UPLOADS_PATH = "/api/v1/uploads"
 MAX_ORDERS = 10_000
 MAX_BODY_BYTES = 6 * 2**20
 """Below the 8 MiB that the doors take by default."""
@@ -38,14 +39,22 @@ class CityClient:
     ----------
     base_url
         Where the doors stand, for example `http://127.0.0.1:8080`.
+    key
+        API key of a machine, where the city asks who comes.
     transport
         Another way to reach them than the network; for tests.
     """
 
     def __init__(
-        self, base_url: str, *, timeout_seconds: float = 30.0, transport: httpx.BaseTransport | None = None
+        self,
+        base_url: str,
+        *,
+        timeout_seconds: float = 30.0,
+        transport: httpx.BaseTransport | None = None,
+        key: str | None = None,
     ) -> None:
-        self._client = httpx.Client(base_url=base_url, timeout=timeout_seconds, transport=transport)
+        headers = {} if key is None else {"authorization": f"Bearer {key}"}
+        self._client = httpx.Client(base_url=base_url, timeout=timeout_seconds, transport=transport, headers=headers)
         self.counts: Counter[str] = Counter()
         """Since the client was opened: reports_accepted, reports_refused, receipts_accepted, receipts_refused."""
 
@@ -83,6 +92,21 @@ class CityClient:
             sum(outcome.refused for outcome in outcomes),
             next((outcome.first_reason for outcome in outcomes if outcome.first_reason), ""),
         )
+
+    def send_table(self, data: bytes, name: str) -> dict[str, Any]:
+        """
+        Send a table of site reports, CSV or XLSX; the answer, with rows taken and refused.
+
+        Raises
+        ------
+        GatewayFailed
+            Nobody answered, the other side failed, or it refused the table as a whole.
+        """
+        headers = {"content-type": "application/octet-stream"}
+        response = self._call("POST", UPLOADS_PATH, params={"name": name}, content=data, headers=headers)
+        if not response.is_success:
+            raise GatewayFailed(f"the table was refused: {_reason(response)}")
+        return _json_object(response)
 
     def orders(self, states: Sequence[str] = ("sent",), site_id: str | None = None) -> list[dict[str, Any]]:
         """

@@ -1,4 +1,4 @@
-"""`doseflow interfaces check`: what the doors would make of some files."""
+"""`doseflow interfaces`: what the doors would make of some files, and a table sent to a serving city."""
 
 from __future__ import annotations
 
@@ -48,6 +48,33 @@ def check_files(
         worst = max(worst, _check(path, context))
     if worst:
         raise typer.Exit(worst)
+
+
+@interfaces.command("upload")
+def upload_table(
+    path: Annotated[Path, typer.Argument(help="A table of site reports, CSV or XLSX.")],
+    url: Annotated[str, typer.Option(help="Where the city serves.")] = "http://127.0.0.1:8080",
+    key: Annotated[str | None, typer.Option(help="API key, where callers sign in.")] = None,
+) -> None:
+    """Send a table to a serving city; exit 1 when a row is refused, 2 when the whole table is or nobody answers."""
+    from doseflow.errors import GatewayFailed
+    from doseflow.gateways.city_client import CityClient
+
+    try:
+        content = path.read_bytes()
+        with CityClient(url, key=key) as client:
+            answer = client.send_table(content, path.stem)
+    except OSError as error:
+        typer.echo(f"{path} cannot be read: {error.strerror}", err=True)
+        raise typer.Exit(2) from error
+    except GatewayFailed as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
+    typer.echo(f"{answer['taken']} rows are taken")
+    for row in answer["refused"]:
+        typer.echo(f"refused: {row['detail']}", err=True)
+    if answer["refused"]:
+        raise typer.Exit(1)
 
 
 def _check(path: Path, context: ReadingContext) -> int:

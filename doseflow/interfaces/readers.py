@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from doseflow.interfaces.cold_chain_file import is_cold_chain, read_cold_chain_file
 from doseflow.interfaces.fhir_file import is_fhir, read_fhir_file
 from doseflow.interfaces.file_reading import FileReading
 from doseflow.interfaces.hl7_file import is_hl7, read_hl7_file
 from doseflow.interfaces.reading_context import ReadingContext
+from doseflow.interfaces.sheet_file import is_sheet, read_sheet_file
 from doseflow.interfaces.smart_file import is_smart, read_smart_file
 
 
@@ -24,6 +26,8 @@ READERS = (
     FileReader(is_hl7, read_hl7_file),
     FileReader(is_smart, read_smart_file),
     FileReader(is_fhir, read_fhir_file),
+    FileReader(is_cold_chain, read_cold_chain_file),
+    FileReader(is_sheet, read_sheet_file),
 )
 
 

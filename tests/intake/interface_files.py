@@ -17,6 +17,11 @@ def example_files(pattern: str) -> list[Path]:
 HL7_FILES = example_files("hl7v2/*.hl7")
 APPOINTMENT_FILES = example_files("fhir_r4/Appointment-*.json")
 NDJSON_FILES = example_files("**/*.ndjson")
+COLD_CHAIN_FILES = example_files("cold_chain/*[!a].json")
 ALL_FILES = (
-    example_files("**/*.hl7") + example_files("fhir_r4/*.json") + example_files("**/rite_aid_nj/*.json") + NDJSON_FILES
+    example_files("**/*.hl7")
+    + example_files("fhir_r4/*.json")
+    + example_files("**/rite_aid_nj/*.json")
+    + NDJSON_FILES
+    + COLD_CHAIN_FILES
 )

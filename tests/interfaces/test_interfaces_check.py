@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
+import gzip
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,12 @@ sys.path.append(str(Path(__file__).parents[1] / "intake"))
 
 from interface_files import ALL_FILES, PACKAGED
 
+from doseflow.bootstrap import open_city
+from doseflow.intake.sheet_template import csv_template
 from doseflow.interfaces.command import interfaces
+from doseflow.live.machine_needs import free_port
+from doseflow.settings import HttpSettings, Settings, StoreSettings
+from doseflow.web.server import serving
 
 RITE_AID = PACKAGED / "rite_aid_nj"
 
@@ -75,3 +83,43 @@ def test_several_messages_of_one_file_are_read_with_and_without_framing(tmp_path
         output = check(tmp_path / name).output
         assert output.count("would be kept: ") == 10
         assert "2 x SIU^S12" in output
+
+
+def test_a_table_and_what_is_wrong_in_it_are_told(tmp_path) -> None:
+    good = csv_template("zh")
+    table = tmp_path / "table.csv"
+    table.write_bytes(good.decode("utf-8-sig").encode("gb18030"))
+    result = check(table)
+    assert "format: table of site reports" in result.output
+    bad = tmp_path / "bad.csv"
+    bad.write_text("site,time,arrivals,shoe size\nsite-00001,2026-05-04 10:00,many,42\n")
+    result = check(bad)
+    assert result.exit_code == 1
+    assert 'would be refused: row 2, column "arrivals"' in result.output
+    assert "unknown code: header shoe size" in result.output
+
+
+def test_packed_records_of_a_logger_are_told_and_half_a_pack_is_no_format(tmp_path) -> None:
+    packed = gzip.compress((PACKAGED / "cold_chain" / "power_outage.json").read_bytes())
+    whole, half = tmp_path / "whole.json.gz", tmp_path / "half.json.gz"
+    whole.write_bytes(packed)
+    half.write_bytes(packed[: len(packed) // 2])
+    assert "format: cold-chain records" in check(whole).output
+    assert check(half).exit_code == 2
+
+
+def test_a_table_is_sent_to_a_serving_city(tmp_path) -> None:
+    store = StoreSettings(url=f"sqlite:///{tmp_path / 'store.sqlite'}")
+    port = free_port()
+    settings = Settings(city="synthetic:3", store=store, http=HttpSettings(port=port))
+    table = tmp_path / "table.csv"
+    now = datetime.now(UTC).isoformat(timespec="minutes")
+    table.write_text(f"site,time,arrivals\nsite-00001,{now},14\nsite-00002,{now},-3\n")
+    upload = ["upload", str(table), "--url", f"http://127.0.0.1:{port}"]
+    assert CliRunner().invoke(interfaces, upload).exit_code == 2
+    with contextlib.closing(open_city(settings)) as opened, serving(opened.live, settings):
+        result = CliRunner().invoke(interfaces, upload)
+        assert (result.exit_code, "1 rows are taken" in result.output) == (1, True)
+        assert 'row 3, column "arrivals"' in result.output
+        (kept,) = opened.live.reports.pending()
+    assert (kept.report.site_id, kept.report.arrivals_people) == ("site-00001", 14)

@@ -21,7 +21,7 @@ from doseflow.intake.gzip_body import unpacked
 from doseflow.live.sources import SourceParams
 from doseflow.web.app import create_app
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "shared" / "data" / "interfaces" / "cold_chain").glob("*.json"))
+EXAMPLES = sorted((Path(__file__).parents[1] / "data" / "interfaces" / "cold_chain").glob("*.json"))
 SCENARIOS = [path for path in EXAMPLES if "schema" not in path.name]
 
 
