@@ -20,6 +20,8 @@ from doseflow.simulate.report_faults import ReportFaults
 
 NUM_CONNECTIONS = 8
 TELL_SECONDS = 0.5
+WARM_UP_SECONDS = 5.0
+"""Sent before, at the same rate: a process that has just begun imports and opens what it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Load:
     """
     What is sent: `rate_per_second` reports a second in bodies of `batch`, for `seconds`.
 
-    The reports are those of a simulated city of `num_sites`, with all that its sites tell, about 1.5 kB each.
+    `WARM_UP_SECONDS` of the same go before, whose waits do not count. The reports are those of a simulated city of
+    `num_sites`, with all that its sites tell, about 2 kB each.
     """
 
     rate_per_second: float
@@ -51,22 +54,23 @@ class LoadResult:
 def play_load(address: str, load: Load, tell: Connection) -> None:
     """Send the load; the seconds passed and at last a `LoadResult` go to `tell`."""
     bodies, result = _bodies(load), LoadResult()
-    due: queue.SimpleQueue[tuple[float, list[bytes]] | None] = queue.SimpleQueue()
+    due: queue.SimpleQueue[tuple[float, list[bytes], bool] | None] = queue.SimpleQueue()
     lock = threading.Lock()
     senders = [threading.Thread(target=_send, args=(address, due, result, lock)) for _ in range(NUM_CONNECTIONS)]
     for sender in senders:
         sender.start()
     every_seconds = load.batch / load.rate_per_second
-    num_bodies = max(1, round(load.seconds / every_seconds))
+    num_warm = round(WARM_UP_SECONDS / every_seconds)
+    num_bodies = num_warm + max(1, round(load.seconds / every_seconds))
     began = time.monotonic() + 0.1
     told = began
     for number in range(num_bodies):
         body, at = next(bodies), began + number * every_seconds
         time.sleep(max(0.0, at - time.monotonic()))
-        due.put((at, body))
-        if at - told >= TELL_SECONDS:
+        due.put((at, body, number >= num_warm))
+        if at - told >= TELL_SECONDS and number >= num_warm:
             told = at
-            tell.send(at - began)
+            tell.send(at - began - WARM_UP_SECONDS)
     for _ in senders:
         due.put(None)
     for sender in senders:
@@ -78,7 +82,7 @@ def play_load(address: str, load: Load, tell: Connection) -> None:
 def _send(address: str, due: queue.SimpleQueue[Any], result: LoadResult, lock: threading.Lock) -> None:
     with CityClient(address) as client:
         while (one := due.get()) is not None:
-            at, body = one
+            at, body, counts = one
             try:
                 outcome = client.send_reports(body)
             except GatewayFailed:
@@ -86,7 +90,8 @@ def _send(address: str, due: queue.SimpleQueue[Any], result: LoadResult, lock: t
                     result.num_failed += 1
                 continue
             with lock:
-                result.milliseconds.append((time.monotonic() - at) * 1000)
+                if counts:
+                    result.milliseconds.append((time.monotonic() - at) * 1000)
                 result.num_accepted += outcome.accepted
                 result.num_refused += outcome.refused
 

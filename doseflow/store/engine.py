@@ -100,7 +100,7 @@ def _store(engine: Engine) -> Store:
     checkpointer = Checkpointer(engine) if engine.dialect.name == "sqlite" else None
     after_cycle = checkpointer.wake if checkpointer else _nothing
     return Store(
-        reports=SqlReportStore(transactions),
+        reports=SqlReportStore(transactions, after_write=checkpointer.written if checkpointer else _nothing),
         plans=SqlPlanStore(transactions, after_cycle=after_cycle),
         outbox=SqlOutbox(transactions),
         audit=SqlAuditLog(transactions),
@@ -117,5 +117,5 @@ def _store(engine: Engine) -> Store:
     )
 
 
-def _nothing() -> None:
+def _nothing(*_facts: object) -> None:
     """No checkpoint to make."""

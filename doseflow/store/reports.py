@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -40,10 +40,18 @@ _KEPT = (table.c.site_id, table.c.report_id, table.c.received_at, table.c.raw)
 
 
 class SqlReportStore:
-    """The report store on SQLite or PostgreSQL; thread-safe."""
+    """
+    The report store on SQLite or PostgreSQL; thread-safe.
 
-    def __init__(self, transactions: Transactions) -> None:
+    Parameters
+    ----------
+    after_write
+        Told how many bytes of reports a transaction has kept, once it has ended.
+    """
+
+    def __init__(self, transactions: Transactions, after_write: Callable[[int], None] = lambda _: None) -> None:
         self._transactions = transactions
+        self._after_write = after_write
         self._partitions = MonthPartitions()
 
     def accept(self, reports: Sequence[ReceivedReport], raws: Sequence[bytes]) -> list[bool]:
@@ -53,9 +61,10 @@ class SqlReportStore:
         columns = _columns(reports, raws)
         with self._transactions.write() as connection:
             self._partitions.make(connection, set(columns["valid_month"]))
-            if _insert_all(connection, columns):
-                return [True] * len(reports)
-            return _insert_new_ones(connection, columns)
+            are_all_new = _insert_all(connection, columns)
+            is_new = [True] * len(reports) if are_all_new else _insert_new_ones(connection, columns)
+        self._after_write(sum(map(len, raws)))
+        return is_new
 
     def quarantine(self, reports: Iterable[QuarantinedReport]) -> None:
         """Keep what was refused."""
