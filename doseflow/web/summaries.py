@@ -11,11 +11,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import AwareDatetime
 
-from doseflow.errors import InputWrong
 from doseflow.live.live_city import LiveCity
 from doseflow.web.actions import needs
 from doseflow.web.callers import AskCaller
-from doseflow.web.error_responses import MALFORMED_REQUEST, STORE_UNAVAILABLE, documented
+from doseflow.web.error_responses import MALFORMED_REQUEST, STORE_UNAVAILABLE, Problem, documented
 from doseflow.web.json_answer import JsonAnswer
 from doseflow.web.living import AskLiving
 from doseflow.web.summary import Summary, summary_between
@@ -57,7 +56,7 @@ def get_shift(
 ) -> Response:
     """A shift, for whoever takes the watch; at most 26 hours."""
     if not timedelta(0) < until - since <= LONGEST:
-        raise InputWrong(f"to: must be later than from and at most 26 h later, got {until.isoformat()}")
+        raise Problem(MALFORMED_REQUEST, f"to: must be later than from and at most 26 h later, got {until.isoformat()}")
     return _told(living.live, since, until, shape, language)
 
 

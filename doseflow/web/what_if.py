@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from doseflow.domain.city import City
 from doseflow.domain.decisions import Decision
+from doseflow.errors import InputWrong
 from doseflow.feasible.words import phrase
 from doseflow.live.live_city import LiveCity
 from doseflow.web.actions import needs
@@ -81,7 +82,7 @@ class DifferingOrder:
 
 @dataclass(frozen=True, slots=True)
 class RealCommand:
-    """A command that would make a supposed change real: where to POST it and with what; a reason is still to be given."""
+    """A command that would make a change real: where to POST it and with what; it still needs a reason."""
 
     path: str
     body: dict[str, object]
@@ -115,7 +116,7 @@ def post_what_if(asked: Supposing, living: AskLiving, _caller: AskCaller, reques
     """Simulate the rest of the day twice, in processes of their own."""
     live, began = living.live, time.monotonic()
     changes = tuple(Change(**one.model_dump()) for one in asked.changes)
-    check_changes(changes, live.city)
+    _check(changes, live.city)
     question = _question(live, changes, asked.num_replicas)
     workers: WhatIfWorkers = request.app.state.what_if_workers
     replicas = workers.ask(question, DEADLINE_SECONDS)
@@ -137,6 +138,13 @@ def post_what_if(asked: Supposing, living: AskLiving, _caller: AskCaller, reques
             assumed_zh=list(ASSUMED_ZH),
         )
     )
+
+
+def _check(changes: tuple[Change, ...], city: City) -> None:
+    try:
+        check_changes(changes, city)
+    except InputWrong as error:
+        raise Problem(MALFORMED_REQUEST, str(error)) from error
 
 
 def _question(live: LiveCity, changes: tuple[Change, ...], num_replicas: int) -> Question:

@@ -15,7 +15,7 @@ def shift(played, client):
     for _ in range(4):
         cycle = played.play()
     site = played.city.city.sites[0]
-    press = Press("lin", "an ambulance stands <here>", "k1", played.live.clock.now())
+    press = Press("lin", played.live.clock.now(), client_key="k1")
     played.live.desk.hand_over("lin", "wang", "fridge <2> is warm", press)
     ended = played.live.clock.now() + timedelta(minutes=1)
     return client, cycle, site, {"from": began.isoformat(), "to": ended.isoformat()}
