@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
 
-import numpy as np
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -152,7 +151,7 @@ def _question(live: LiveCity, changes: tuple[Change, ...], num_replicas: int) ->
     if cycle is None:
         raise Problem(NO_CYCLE_YET, "no cycle has run yet; the first one runs at the next five-minute mark")
     moments = [cycle.state.as_of + timedelta(minutes=PLAN_EVERY_MINUTES * k) for k in range(PLANNED_MOMENTS)]
-    past = live.past_weeks_at(moments).astype(np.float32)
+    past = live.past_weeks_at(moments)
     return Question(cycle.state, cycle.forecast, past, changes, num_replicas)
 
 
@@ -168,7 +167,7 @@ def _commands(change: Change, city: City) -> list[RealCommand]:
         case ChangeKind.LOSE_FRIDGE:
             fridges = city.sites[city.site_to_idx[str(change.site_id)]].fridges
             fridge_id = change.fridge_id or (fridges[0].fridge_id if fridges else None)
-            body = {"kind": "fridge_failure", "site_ids": [change.site_id], "fridge_id": fridge_id}
+            body: dict[str, object] = {"kind": "fridge_failure", "site_ids": [change.site_id], "fridge_id": fridge_id}
             return [RealCommand("/api/v1/playbooks", body)]
         case ChangeKind.WALK_INS if change.factor > 1:
             return [RealCommand("/api/v1/playbooks", {"kind": "surge", "factor": min(change.factor, 2.0)})]

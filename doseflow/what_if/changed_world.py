@@ -93,7 +93,8 @@ def _taking(site: int, closed: BoolArray, city: City) -> list[tuple[int, int]]:
 def _every(people: IntArray, share: float) -> IntArray:
     """So large a share of people, told off evenly along the day."""
     up_to = np.floor(np.cumsum(people) * share + 1e-9).astype(people.dtype)
-    return np.diff(up_to, prepend=people.dtype.type(0))
+    told_off: IntArray = np.diff(up_to, prepend=people.dtype.type(0))
+    return told_off
 
 
 def _arrive(coming: IntArray, people: IntArray, neighbours: Sequence[tuple[int, int]]) -> None:

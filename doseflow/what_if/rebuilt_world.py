@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from doseflow.domain.city import FloatArray
+from doseflow.domain.city import FloatArray, IntArray
 from doseflow.domain.roles import NUM_ROLES, OBSERVATION_IDX
 from doseflow.domain.state import CityState
 from doseflow.simulate.day_plan import DayPlan
@@ -49,7 +50,7 @@ def rebuilt_world(state: CityState, day: DayPlan, params: StepParams, rng: np.ra
     return _with_people(world, state, params)
 
 
-def _shifted(day: DayPlan) -> FloatArray:
+def _shifted(day: DayPlan) -> IntArray:
     """
     Appointments placed so that those who come early come when they are expected, (S, 288): the forecast is of arrivals.
     """
@@ -111,8 +112,8 @@ def _lots(state: CityState, params: StepParams) -> tuple[Lots, tuple[str, ...]]:
     place = _places(table.site_idx)
     now = epoch_minutes_from_datetime(state.as_of)
 
-    def filled(values: FloatArray, dtype: type) -> FloatArray:
-        column = np.zeros(shape, dtype=dtype)
+    def filled(values: FloatArray | IntArray, dtype: type) -> Any:
+        column: Any = np.zeros(shape, dtype=dtype)
         column[table.site_idx, place] = values
         return column
 
@@ -132,7 +133,7 @@ def _lots(state: CityState, params: StepParams) -> tuple[Lots, tuple[str, ...]]:
     return lots, names
 
 
-def _places(site_idx: FloatArray) -> FloatArray:
+def _places(site_idx: IntArray) -> IntArray:
     """How many rows of the same site stand before each row, (rows,)."""
     seen: dict[int, int] = {}
     places = []

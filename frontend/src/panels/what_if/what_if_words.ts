@@ -34,7 +34,10 @@ export const whatIfWords = inTwoLanguages(
     "commands.give": "Order it",
     "commands.given": "Given; see the bar for what became of it.",
     assumed: "What is assumed",
-    told: "{count} replicas, planned by the rules, {seconds} s",
+    told: {
+      one: "{count} replica, planned by the rules, {seconds} s",
+      other: "{count} replicas, planned by the rules, {seconds} s",
+    },
   },
   {
     title: "推演",
@@ -69,6 +72,6 @@ export const whatIfWords = inTwoLanguages(
     "commands.give": "下达",
     "commands.given": "已下达；结果见顶部。",
     assumed: "所作假设",
-    told: "{count} 次重复，由规则计划，{seconds} 秒",
+    told: { other: "{count} 次重复，由规则计划，{seconds} 秒" },
   },
 );
