@@ -58,6 +58,8 @@ ACTION_TO_ROLES: dict[str, frozenset[CallerRole]] = {
     "site.suspend": frozenset({_OFFICER}),
     "site.unfreeze": frozenset({_OFFICER}),
     "source.read": frozenset({_OFFICER, _AUDITOR}),
+    "summary.read": frozenset({_OFFICER, _AUDITOR}),
+    "what_if.run": frozenset({_OFFICER, _LOGISTICS}),
 }
 """By action, as `noun.verb`, the roles that may do it; an action that does not stand here nobody may do."""
 
@@ -83,6 +85,8 @@ CITY_WIDE_ACTIONS = frozenset(
         "playbook.read",
         "playbook.start",
         "source.read",
+        "summary.read",
+        "what_if.run",
     }
 )
 """Actions that cannot be done for some sites only: whoever answers for some sites may not do them, in any role."""

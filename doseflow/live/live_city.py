@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import structlog
 from pydantic import TypeAdapter
 
 from doseflow.dispatch.approval import asked_about
 from doseflow.dispatch.order_difference import OPEN_STATES
 from doseflow.domain.approvals import ApprovalParams
-from doseflow.domain.city import City
+from doseflow.domain.city import City, FloatArray
 from doseflow.domain.commanding import Press
 from doseflow.domain.cycle import Cycle
 from doseflow.domain.orders import Order, OrderReceipt
@@ -233,6 +234,11 @@ class LiveCity:
         """Go on with another arrival history, after past days were imported."""
         with self._cycle_lock:
             self._history = history
+
+    def past_weeks_at(self, moments: Sequence[datetime]) -> FloatArray:
+        """Arrivals in the 24 periods after each moment in past weeks, (moments, S, W, T), NaN unknown."""
+        with self._cycle_lock:
+            return np.stack([self._history.coming_periods(moment) for moment in moments])
 
     def open_orders(self) -> list[Order]:
         """Orders not in a final state, newest first."""

@@ -40,7 +40,9 @@ from doseflow.web import (
     sign_in,
     sites,
     sources,
+    summaries,
     uploads,
+    what_if,
 )
 from doseflow.web.answer_cache import AnswerCache
 from doseflow.web.away_note import AwayNotes
@@ -56,6 +58,7 @@ from doseflow.web.security_headers import SecurityHeaders
 from doseflow.web.sign_in import SignInDoor
 from doseflow.web.told_forecasts import ToldForecasts
 from doseflow.web.unexpected_errors import UnexpectedErrors
+from doseflow.what_if.workers import WhatIfWorkers
 
 ROUTERS = (
     health,
@@ -85,6 +88,8 @@ ROUTERS = (
     fhir_appointments,
     dead_letters,
     fhir_tasks,
+    what_if,
+    summaries,
 )
 
 
@@ -108,6 +113,7 @@ def create_app(
     count = live.metrics
     told = ToldForecasts(live.city.num_sites)
     watch = CycleWatch(live, count, told)
+    workers = WhatIfWorkers()
     app = FastAPI(
         title="doseflow",
         openapi_url=None,
@@ -115,7 +121,7 @@ def create_app(
         redoc_url=None,
         # Any content type is read as JSON, as the other doors do; foreign pages are stopped by the origin check.
         strict_content_type=False,
-        lifespan=_watching(watch),
+        lifespan=_watching(watch, workers),
         middleware=[
             Middleware(SecurityHeaders),
             Middleware(DoorChecks, allowed_hosts=allowed_hosts),
@@ -125,6 +131,7 @@ def create_app(
     )
     app.state.sign_in_door = None if signs_in is None else SignInDoor(signs_in, AwayNotes())
     app.state.living = Living(live, count, watch, params or WebParams(), AnswerCache(), told)
+    app.state.what_if_workers = workers
     for module in ROUTERS:
         app.include_router(module.router)
     add_pages(app)
@@ -134,7 +141,7 @@ def create_app(
     return app
 
 
-def _watching(watch: CycleWatch) -> Callable[[FastAPI], Any]:
+def _watching(watch: CycleWatch, workers: WhatIfWorkers) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(watch.run())
@@ -142,5 +149,6 @@ def _watching(watch: CycleWatch) -> Callable[[FastAPI], Any]:
             yield
         finally:
             task.cancel()
+            workers.close()
 
     return lifespan

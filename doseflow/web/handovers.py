@@ -77,7 +77,9 @@ def post_confirm(
 ) -> JsonAnswer:
     """Take the watch."""
     press = press_of(living.live, caller, asked.reason, asked.client_key)
-    return JsonAnswer(living.live.desk.confirm_handover(handover_id, press))
+    taken = living.live.desk.confirm_handover(handover_id, press)
+    living.live.feed.publish("handover_confirmed", {"handover_id": handover_id})
+    return JsonAnswer(taken)
 
 
 @router.get(

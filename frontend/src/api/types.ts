@@ -16,6 +16,10 @@ export type ReceivedReport = Schemas["ReceivedReport"];
 export type OrderRow = Schemas["OrderRow"];
 export type Decision = OrderRow["decision"];
 export type CycleAnswer = Schemas["CycleAnswer"];
+export type WhatIfAnswer = Schemas["WhatIfAnswer"];
+export type AskedChange = Schemas["AskedChange"];
+export type PlaceView = Schemas["PlaceView"];
+export type Summary = Schemas["Summary"];
 export type Trouble = Schemas["Trouble"];
 
 type Gettable = {

@@ -2,13 +2,15 @@ import { expect, test } from "vitest";
 import { chartWords } from "../charts/chart_words";
 import { frameWords } from "../frame/frame_words";
 import { nowWords } from "../panels/now/now_words";
+import { shiftWords } from "../panels/shift/shift_words";
 import { siteWords } from "../panels/site/site_words";
+import { whatIfWords } from "../panels/what_if/what_if_words";
 import { cityWords } from "./city_words";
 import { formatIn } from "./format";
 import { sayIn } from "./language";
 import { inTwoLanguages } from "./words";
 
-const CATALOGUES = { frameWords, nowWords, siteWords, cityWords, chartWords };
+const CATALOGUES = { frameWords, nowWords, siteWords, cityWords, chartWords, whatIfWords, shiftWords };
 // Shown to those who read the other language.
 const MEANT_FOR_THE_OTHER = new Set(["frame.language", "frame.language_short"]);
 

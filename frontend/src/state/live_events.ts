@@ -6,6 +6,8 @@ export const EVENT_NAMES = [
   "receipt_recorded",
   "site_commanded",
   "release_step",
+  "handover_given",
+  "handover_confirmed",
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
