@@ -994,6 +994,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/summaries/day": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Day
+         * @description A local day of the city, from midnight to midnight.
+         */
+        get: operations["get_day_api_v1_summaries_day_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/summaries/shift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Shift
+         * @description A shift, for whoever takes the watch; at most 26 hours.
+         */
+        get: operations["get_shift_api_v1_summaries_shift_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads": {
         parameters: {
             query?: never;
@@ -1050,6 +1090,26 @@ export interface paths {
         get: operations["get_xlsx_template_api_v1_uploads_template_xlsx_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post What If
+         * @description Simulate the rest of the day twice, in processes of their own.
+         */
+        post: operations["post_what_if_api_v1_what_if_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1319,6 +1379,32 @@ export interface components {
             starts_at: string;
         };
         /**
+         * AskedChange
+         * @description One change from now on; without `site_id` it is about the whole city.
+         */
+        AskedChange: {
+            /**
+             * Factor
+             * @default 1
+             */
+            factor: number;
+            /** Fridge Id */
+            fridge_id?: string | null;
+            kind: components["schemas"]["ChangeKind"];
+            /**
+             * Minutes
+             * @default 60
+             */
+            minutes: number;
+            /**
+             * People
+             * @default 0
+             */
+            people: number;
+            /** Site Id */
+            site_id?: string | null;
+        };
+        /**
          * AuditAnswer
          * @description Entries that fit, oldest first.
          *
@@ -1361,6 +1447,18 @@ export interface components {
             subject: string;
         };
         /**
+         * Band
+         * @description Mean, 10th and 90th percentile over the replicas, a value a quarter of an hour; None where unknown.
+         */
+        Band: {
+            /** Mean */
+            mean: (number | null)[];
+            /** P10 */
+            p10: (number | null)[];
+            /** P90 */
+            p90: (number | null)[];
+        };
+        /**
          * Briefing
          * @description Of a playbook; parts that its kind does not have are empty.
          */
@@ -1400,6 +1498,12 @@ export interface components {
             /** Vaccination */
             vaccination?: number | null;
         };
+        /**
+         * ChangeKind
+         * @description What may be supposed.
+         * @enum {string}
+         */
+        ChangeKind: "close_site" | "suspend_site" | "lose_fridge" | "walk_ins" | "add_vaccinators";
         /**
          * Check
          * @description One thing looked at; one that is not `ok` says why.
@@ -1582,6 +1686,37 @@ export interface components {
          * @enum {string}
          */
         DecisionKind: "staff_move" | "station_change" | "dose_transfer" | "fridge_move" | "pre_cool" | "mark_unusable" | "set_point" | "release_slots" | "hold_slots" | "tell_arrival_time" | "send_walk_ins";
+        /**
+         * Deed
+         * @description Something that a person did, from the audit log.
+         */
+        Deed: {
+            /** Action */
+            action: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By */
+            by: string;
+            /** Reason */
+            reason: string;
+            /** Subject */
+            subject: string;
+        };
+        /**
+         * DifferingOrder
+         * @description A decision that the first plan of only one future holds.
+         */
+        DifferingOrder: {
+            /** Decision */
+            decision: components["schemas"]["StaffMove"] | components["schemas"]["StationChange"] | components["schemas"]["DoseTransfer"] | components["schemas"]["FridgeMove"] | components["schemas"]["PreCool"] | components["schemas"]["MarkUnusable"] | components["schemas"]["SetPoint"] | components["schemas"]["ReleaseSlots"] | components["schemas"]["HoldSlots"] | components["schemas"]["TellArrivalTime"] | components["schemas"]["SendWalkIns"];
+            /** Text En */
+            text_en: string;
+            /** Text Zh */
+            text_zh: string;
+        };
         /**
          * DoseTransfer
          * @description Carry whole vials of a lot to another site by a van, from one named fridge into another.
@@ -1800,6 +1935,29 @@ export interface components {
             volume_used_litres: number | null;
         };
         /**
+         * FutureView
+         * @description One future of the city or of one site.
+         *
+         *     `wait_minutes` is people waiting over people vaccinated in the quarter, by Little's law; unknown where nobody is.
+         *     `doses` and `lost_people` (turned away, or gone) are of the rest of the day: mean, 10th and 90th percentile.
+         */
+        FutureView: {
+            /** Doses */
+            doses: [
+                number,
+                number,
+                number
+            ];
+            /** Lost People */
+            lost_people: [
+                number,
+                number,
+                number
+            ];
+            wait_minutes: components["schemas"]["Band"];
+            waiting_people: components["schemas"]["Band"];
+        };
+        /**
          * Giving
          * @description Who gives the watch to whom, and what the next one should know.
          */
@@ -1912,6 +2070,12 @@ export interface components {
             /** Sentences */
             sentences: string[];
         };
+        /**
+         * Language
+         * @description Of a page or a PDF.
+         * @enum {string}
+         */
+        Language: "en" | "zh";
         /**
          * LetterDeed
          * @description What can be done with a dead letter: try it again at once, or take it off the list for good.
@@ -2330,6 +2494,18 @@ export interface components {
          */
         Phase: "shadow" | "canary" | "ready";
         /**
+         * PlaceView
+         * @description Both futures of one place; `site_id` is None for the city.
+         */
+        PlaceView: {
+            as_is: components["schemas"]["FutureView"];
+            changed: components["schemas"]["FutureView"];
+            /** Name */
+            name: string;
+            /** Site Id */
+            site_id: string | null;
+        };
+        /**
          * Playbook
          * @description One incident that somebody has declared.
          *
@@ -2553,6 +2729,18 @@ export interface components {
             text_zh: string;
         };
         /**
+         * RealCommand
+         * @description A command that would make a change real: where to POST it and with what; it still needs a reason.
+         */
+        RealCommand: {
+            /** Body */
+            body: {
+                [key: string]: unknown;
+            };
+            /** Path */
+            path: string;
+        };
+        /**
          * ReceiptStatus
          * @description What a site says of an order.
          * @enum {string}
@@ -2683,6 +2871,12 @@ export interface components {
             why: components["schemas"]["Why"];
         };
         /**
+         * Shape
+         * @description How a summary is told.
+         * @enum {string}
+         */
+        Shape: "json" | "html" | "pdf";
+        /**
          * SiteBookings
          * @description People booked at a site in each of the eight quarter hours after `from_at` of the answer.
          */
@@ -2747,6 +2941,20 @@ export interface components {
             site: components["schemas"]["SiteRow"];
             /** Staff */
             staff: components["schemas"]["StaffRow"][];
+        };
+        /**
+         * SiteLine
+         * @description A site's longest wait and its doses; None is unknown.
+         */
+        SiteLine: {
+            /** Doses */
+            doses: number | null;
+            /** Longest Wait Minutes */
+            longest_wait_minutes: number | null;
+            /** Name */
+            name: string;
+            /** Site Id */
+            site_id: string;
         };
         /**
          * SiteReport
@@ -3167,6 +3375,77 @@ export interface components {
             p256dh: string;
         };
         /**
+         * Summary
+         * @description A shift or a day.
+         *
+         *     `mean_wait_minutes` is over sites and the moments looked at, one a quarter of an hour. `doses` are counted from the
+         *     reports at those moments, each telling five minutes, and scaled to the time between. `excursion_fridges` have
+         *     exceeded their band; `expired_doses` lie in fridges past their expiry at the end: waste that is still there.
+         */
+        Summary: {
+            /** City */
+            city: string;
+            /** Deeds By Action */
+            deeds_by_action: {
+                [key: string]: number;
+            };
+            /** Doses */
+            doses: number | null;
+            /** Excursion Fridges */
+            excursion_fridges: string[];
+            /** Expired Doses */
+            expired_doses: number | null;
+            /** Handovers */
+            handovers: components["schemas"]["Handover"][];
+            /** Longest Wait Minutes */
+            longest_wait_minutes: number | null;
+            /** Mean Wait Minutes */
+            mean_wait_minutes: number | null;
+            /** Num Moments */
+            num_moments: number;
+            /** Orders By State */
+            orders_by_state: {
+                [key: string]: number;
+            };
+            /** Overrides */
+            overrides: components["schemas"]["Deed"][];
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /** Sites */
+            sites: components["schemas"]["SiteLine"][];
+            /** Sites Over 30 Minutes */
+            sites_over_30_minutes: number;
+            /** Timezone */
+            timezone: string;
+            /**
+             * Until
+             * Format: date-time
+             */
+            until: string;
+        };
+        /**
+         * Supposing
+         * @description What is supposed. The answer changes nothing, so `client_key` is taken and not looked at.
+         */
+        Supposing: {
+            /** Changes */
+            changes: components["schemas"]["AskedChange"][];
+            /**
+             * Client Key
+             * @description The client's name of this press: the same one again does nothing twice.
+             * @default
+             */
+            client_key: string;
+            /**
+             * Num Replicas
+             * @default 2
+             */
+            num_replicas: number;
+        };
+        /**
          * Surroundings
          * @description Class 17: what stands around the site; travel times, weekday and holiday come from the city and the calendar.
          */
@@ -3344,6 +3623,40 @@ export interface components {
          * @enum {string}
          */
         Weather: "dry" | "rain" | "snow" | "storm";
+        /**
+         * WhatIfAnswer
+         * @description Both futures from `as_of`, a value each `period_minutes`, over `num_replicas` of those that were asked for.
+         */
+        WhatIfAnswer: {
+            /**
+             * As Of
+             * Format: date-time
+             */
+            as_of: string;
+            /** Assumed En */
+            assumed_en: string[];
+            /** Assumed Zh */
+            assumed_zh: string[];
+            city: components["schemas"]["PlaceView"];
+            /** Commands */
+            commands: components["schemas"]["RealCommand"][];
+            /** Num Replicas */
+            num_replicas: number;
+            /** Only As Is */
+            only_as_is: components["schemas"]["DifferingOrder"][];
+            /** Only Changed */
+            only_changed: components["schemas"]["DifferingOrder"][];
+            /** Period Minutes */
+            period_minutes: number;
+            /** Plan Every Minutes */
+            plan_every_minutes: number;
+            /** Planner */
+            planner: string;
+            /** Seconds */
+            seconds: number;
+            /** Sites */
+            sites: components["schemas"]["PlaceView"][];
+        };
         /**
          * Why
          * @description Why a decision was proposed: a code that the explanations know, and the figures behind it.
@@ -7171,6 +7484,129 @@ export interface operations {
             };
         };
     };
+    get_day_api_v1_summaries_day_get: {
+        parameters: {
+            query: {
+                on: string;
+                /** @description `json`, `html` to print, or `pdf`. */
+                shape?: components["schemas"]["Shape"];
+                language?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_shift_api_v1_summaries_shift_get: {
+        parameters: {
+            query: {
+                from: string;
+                to: string;
+                /** @description `json`, `html` to print, or `pdf`. */
+                shape?: components["schemas"]["Shape"];
+                language?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_upload_api_v1_uploads_post: {
         parameters: {
             query?: {
@@ -7320,6 +7756,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description This host name is not served here */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not well formed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_what_if_api_v1_what_if_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Supposing"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfAnswer"];
+                };
+            };
+            /** @description Another origin may not change anything here */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No cycle has run yet */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description This host name is not served here */
             421: {

@@ -15,7 +15,7 @@ beforeEach(() => {
   sent = [];
   answer = async () => new Response("{}", { status: 200 });
   vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
-    sent.push({ path, key: new Headers(init.headers).get("Idempotency-Key") ?? "" });
+    sent.push({ path, key: JSON.parse(String(init.body)).client_key ?? "" });
     return answer();
   });
 });
