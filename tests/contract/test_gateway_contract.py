@@ -1,4 +1,9 @@
-"""What every gateway promises, each against a real peer: a process of its own that is killed and started again."""
+"""
+What every gateway promises, each against a real peer that answers, refuses, stops and is started again.
+
+The MQTT broker is a process, killed between deliveries; HTTP peers are servers of their own thread, stopped and started.
+`tools/kill_trial.py` kills a receiver of webhooks in the middle of deliveries.
+"""
 
 # ruff: noqa: S607, E501, N815 - the broker is found on the path
 from __future__ import annotations
