@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -63,11 +64,19 @@ class Metrics:
         self.cycle_seconds.observe(sum(stage_milliseconds.values()) / 1000)
 
 
+SOURCE_KINDS = ("upload", "cold_chain")
+SOURCE_OUTCOMES = ("taken", "refused")
+
+
 def make_metrics() -> Metrics:
     """All metrics at zero, on a fresh registry."""
     registry = CityRegistry()
     registry.collectors.register(Accelerators())
     counter, gauge, histogram = registry.counter, registry.gauge, registry.histogram
+    source_rows = counter("doseflow_source_rows_total", "kind", "outcome")
+    for kind, outcome in product(SOURCE_KINDS, SOURCE_OUTCOMES):
+        # Told as 0 from the start: a series that begins with its first row hides that row from `increase`.
+        source_rows.labels(kind, outcome)
     return Metrics(
         registry=registry.collectors,
         cycle_seconds=histogram("doseflow_cycle_seconds", buckets=CYCLE_BUCKETS_SECONDS),
@@ -82,7 +91,7 @@ def make_metrics() -> Metrics:
         fallback_active=gauge("doseflow_fallback_active", "part"),
         reports_accepted=counter("doseflow_reports_accepted_total"),
         reports_refused=counter("doseflow_reports_refused_total", "problem"),
-        source_rows=counter("doseflow_source_rows_total", "kind", "outcome"),
+        source_rows=source_rows,
         orders_created=counter("doseflow_orders_created_total", "kind"),
         orders_withdrawn=counter("doseflow_orders_withdrawn_total"),
         receipts=counter("doseflow_receipts_total", "state"),

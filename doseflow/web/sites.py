@@ -37,6 +37,10 @@ ORDERS_OF_SITE = 50
 REPORTS_OF_SITE = 5
 OLDEST_STATE = timedelta(hours=1)
 """A state that is older than this says nothing of the moment asked for."""
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2199, 12, 31, tzinfo=UTC)
+AskMoment = Annotated[
+    AwareDatetime | None, Query(description="A moment of the past; left out, now.", ge=EARLIEST, le=LATEST)
+]
 router = APIRouter(prefix="/api/v1", tags=["sites"])
 
 
@@ -48,7 +52,7 @@ router = APIRouter(prefix="/api/v1", tags=["sites"])
 def get_sites(
     living: AskLiving,
     caller: AskCaller,
-    at: Annotated[AwareDatetime | None, Query(description="A moment of the past; left out, now.")] = None,
+    at: AskMoment = None,
 ) -> JsonAnswer:
     """
     Every site at the city's own moment, with what troubles it; or as the latest cycle before `at` knew it.

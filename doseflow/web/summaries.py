@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -40,8 +40,12 @@ class Language(StrEnum):
     ZH = "zh"
 
 
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2199, 12, 31, tzinfo=UTC)
 AskShape = Annotated[Shape, Query(description="`json`, `html` to print, or `pdf`.")]
-RESPONSES = {200: {"model": Summary}, **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE)}
+RESPONSES = {
+    200: {"model": Summary, "content": {"text/html": {}, "application/pdf": {}}},
+    **documented(MALFORMED_REQUEST, STORE_UNAVAILABLE),
+}
 
 
 @router.get("/summaries/shift", responses=RESPONSES)
@@ -49,8 +53,8 @@ RESPONSES = {200: {"model": Summary}, **documented(MALFORMED_REQUEST, STORE_UNAV
 def get_shift(
     living: AskLiving,
     _caller: AskCaller,
-    since: Annotated[AwareDatetime, Query(alias="from")],
-    until: Annotated[AwareDatetime, Query(alias="to")],
+    since: Annotated[AwareDatetime, Query(alias="from", ge=EARLIEST, le=LATEST)],
+    until: Annotated[AwareDatetime, Query(alias="to", ge=EARLIEST, le=LATEST)],
     shape: AskShape = Shape.JSON,
     language: Language = Language.EN,
 ) -> Response:
@@ -65,7 +69,7 @@ def get_shift(
 def get_day(
     living: AskLiving,
     _caller: AskCaller,
-    on: date,
+    on: Annotated[date, Query(ge=date(2000, 1, 1), le=date(2199, 12, 31))],
     shape: AskShape = Shape.JSON,
     language: Language = Language.EN,
 ) -> Response:

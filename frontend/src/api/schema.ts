@@ -7505,6 +7505,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Summary"];
+                    "application/pdf": unknown;
+                    "text/html": unknown;
                 };
             };
             /** @description This host name is not served here */
@@ -7567,6 +7569,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Summary"];
+                    "application/pdf": unknown;
+                    "text/html": unknown;
                 };
             };
             /** @description This host name is not served here */
