@@ -1,7 +1,8 @@
 """
 The command line. Exit codes: 0 done, 1 the answer is no (a gate failed, nothing found), 2 the input was wrong.
 
-Each command is a few lines: it reads its options and calls the room that does the work.
+Each command is a few lines: it reads its options and calls the room that does the work. Over 500 lines, since all
+commands without a module of their own stand here; a further one gets its own.
 """
 
 from __future__ import annotations
